@@ -7,6 +7,7 @@ below.  The first command takes less than twelve minutes on two cores, the secon
 
     python bench/mapping_table.py --jobs 2
     python bench/mapping_table.py --jobs 2 --networks all --seconds 900
+    python bench/mapping_table.py --model timeloop --factors perfect --machines conventional --time-limit 5
     python bench/mapping_table.py --summary
 """
 
@@ -26,12 +27,12 @@ from typing import Any
 import rows
 
 from tilewright.costs.bounds import bounds_of
-from tilewright.costs.exact import evaluate
 from tilewright.costs.hierarchy import Problem
+from tilewright.costs.model import evaluate_with
 from tilewright.errors import TilewrightError
 from tilewright.mapping.machines import find_architecture
 from tilewright.search.mapping.mappers import map_problem
-from tilewright.search.mapping.values import Factors, Request, Space
+from tilewright.search.mapping.values import CostModel, Factors, Request, Space
 from tilewright.zoo.mapping_layers import layers
 from tilewright.zoo.mapping_layers.tables import KERNELS
 
@@ -65,10 +66,11 @@ class Task:
     limit_s: float
     mapper: str
     batch: int | None
+    model: CostModel
 
     @property
     def key(self) -> tuple[str | float | None, ...]:
-        return self.machine, self.layer, self.factors, self.limit_s, self.mapper, self.batch
+        return self.machine, self.layer, self.factors, self.limit_s, self.mapper, self.batch, self.model
 
 
 def main() -> None:
@@ -76,7 +78,7 @@ def main() -> None:
     done = rows.read(found.out)
     if not found.summary:
         parts = "machine", "layer", "factors", "limit_s", "mapper", "batch"
-        known = {tuple(row.get(part) for part in parts) for row in done}
+        known = {(*(row.get(part) for part in parts), row.get("model", "exact")) for row in done}
         tasks = [task for task in _tasks(found) if task.key not in known]
         for row in rows.make(found.out, tasks, _row, found.jobs, found.seconds):
             done.append(row)
@@ -94,6 +96,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--networks", default=USUAL, help=f"names, by commas, or all: {', '.join(NETWORKS)}")
     parser.add_argument("--batch", type=int, choices=range(1, 4097), metavar="N", help="of networks (default: theirs)")
     parser.add_argument("--factors", choices=(*LIMITS_S, "both"), default="both")
+    parser.add_argument("--model", choices=("exact", "timeloop"), default="exact", help="how mappings are priced")
     parser.add_argument("--method", "--mapper", dest="mapper", default="exact", help="default: exact")
     parser.add_argument("--time-limit", type=float, help="processor seconds per layer (default 3, imperfect 2)")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="seconds after which no row is begun")
@@ -115,7 +118,7 @@ def _tasks(found: argparse.Namespace) -> Iterator[Task]:
             if re.search(found.only, f"{machine}/{layer}"):
                 for kind in kinds:
                     limit = LIMITS_S[kind] if found.time_limit is None else found.time_limit
-                    yield Task(machine, layer, problem, count, kind, limit, found.mapper, found.batch)
+                    yield Task(machine, layer, problem, count, kind, limit, found.mapper, found.batch, found.model)
 
 
 def _text(value: object) -> str:
@@ -137,13 +140,14 @@ def in_turns(networks: Iterable[str], batch: int | None = None) -> Iterator[tupl
 def _row(task: Task) -> Row:
     machine = find_architecture(task.machine)
     row: Row = {"machine": task.machine, "layer": task.layer, "count": task.count, "factors": task.factors}
-    row |= {"limit_s": task.limit_s, "mapper": task.mapper, "batch": task.batch}
+    row |= {"limit_s": task.limit_s, "mapper": task.mapper, "batch": task.batch, "model": task.model}
     space = Space(bypass=True, split_axes=True, factors=task.factors)
+    request = Request(model=task.model, space=space, time_limit_s=task.limit_s)
     try:
-        found = map_problem(machine, task.problem, task.mapper, Request(space=space, time_limit_s=task.limit_s))
+        found = map_problem(machine, task.problem, task.mapper, request)
     except TilewrightError as error:
         return row | {"error": error.paragraph()}
-    prices = evaluate(machine, task.problem, found.mapping)
+    prices = evaluate_with(task.model, machine, task.problem, found.mapping)
     return row | {
         "edp_j_cycle": found.edp,
         "energy_pj": found.energy,
