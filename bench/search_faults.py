@@ -157,7 +157,7 @@ FAULTS = [
     Fault(10, "a node's outlook", "bounds.nodes:outlook", THOUSANDTH),
     Fault(10, "words settled by a loop", "traffic.settle:kill", THOUSANDTH),
     Fault(10, "all children busy", "traffic.settle:fewest", always(1.0)),
-    Fault(11, "cells by their largest tile", "bounds.cost_to_go:sizes_of", at_high),
+    Fault(11, "cells by their largest tile", "bounds.outer:sizes_of", at_high),
     Fault(11, "energy of a cell", "bounds.tables:Tables.settled", THOUSANDTH),
     Fault(11, "words of a cell", "bounds.tables:Tables.sent", THOUSANDTH),
     Fault(

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from itertools import product
+from random import Random
 
 import numpy as np
 import pytest
 
+from tilewright.search.mapping.exact.bounds import inner_grids, outer
 from tilewright.search.mapping.exact.bounds.grids import Store, cells_of, grid_of, grown, part_of, places_in, sizes_of
+from tilewright.search.mapping.values import Request, Space
+
+from ..enumerate import random_machine, random_problem
+from ..skeletons import verdict_of_each
 
 
 @pytest.mark.parametrize("perfect", [True, False])
@@ -66,3 +72,14 @@ def test_imperfect_cells_take_in_all_multiples(cells: int) -> None:
         assert (tiles <= high[mine]).all()
         if cells == 1000:
             assert (-(-n // tiles) == -(-n // low[mine])).all()
+
+
+@pytest.mark.parametrize("seed", range(3, 7))
+def test_a_cell_is_bounded_by_all_of_its_tiles(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells of several sizes: some may fit, and cost less than others, of which the bound may not be."""
+    for module, name in (outer, "MAX_CELLS"), (outer, "MAX_BEST"), (outer, "MAX_PERFECT"), (inner_grids, "MAX_INNER"):
+        monkeypatch.setattr(module, name, 6)
+    random = Random(f"plain {seed}")
+    problem, arch = random_problem(random), random_machine(random)
+    request = Request(space=Space(True, False, "imperfect"))
+    assert verdict_of_each(arch, problem, request, 300) in ("proven", "nothing", "many")

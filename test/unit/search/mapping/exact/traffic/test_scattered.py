@@ -180,3 +180,12 @@ def test_what_begins_a_group_may_all_be_there():
     assert 0.5 * arrived <= found[1][0] <= arrived
     assert 0 < found[2][0] <= every
     assert left == arrived
+
+
+def test_a_long_loop_finds_little():
+    """Rows `p + r` of two instances side by side along `r`, one row each at a time: all are new but the first."""
+    case = Case([1500, 4, 1, 1], (1, 1, 1, 0), [1] * 4, [1] * 4, [(P, 1500)], [1, 2, 1, 1], [(R, 2)])
+    found = bounds_of(case, case.tile)
+    assert found is not None
+    for bounds, moved in zip(found, moved_words(case), strict=True):
+        assert 0.9991 * moved < bounds[1] <= moved
