@@ -21,12 +21,12 @@ from ..files import file_error, make_folder, text_error
 from ..frontends.acg import load_target
 from ..frontends.input_shapes import InputShapes
 from ..frontends.mlir_text import check_order, check_strings
-from ..frontends.open_shapes import closed_shapes
 from ..machine import Machine
 from ..machine.rules import check_machine
 from ..passes.load_target import place_machine
 from ..resources import Resources, attach, resources_of
 from ..universe import TILEWRIGHT_UNIVERSE
+from .fixed_shapes import with_fixed_shapes
 from .judging import judge, read_expected
 from .model_kinds import MODEL_KINDS, check_kind
 from .pipelines import (
@@ -81,9 +81,8 @@ def load_model(
     check_type("shapes", shapes, (InputShapes, type(None)), "InputShapes")
     shapes = shapes or InputShapes()
     if isinstance(model, ModuleOp):
-        copy = model.clone()
-        attach(copy, Resources(resources_of(model)))
-        return _with_fixed_shapes(copy, "the module", shapes)
+        attach(copy := model.clone(), Resources(resources_of(model)))
+        return with_fixed_shapes(copy, "the module", shapes)
     if isinstance(model, str) and is_kernel(model):
         from ..frontends.einsum import einsum_module, integer_types, parse_einsum
 
@@ -95,20 +94,20 @@ def load_model(
         if (network := named_network(model, shapes)) is not None:
             return network
         if isinstance(named := named_model(model), ModuleOp):
-            return _with_fixed_shapes(named, model, shapes)
+            return with_fixed_shapes(named, model, shapes)
         model = named or model
-    if isinstance(model, str | Path) and Path(model).suffix == ".mlir":
-        return parse_mlir(Path(model), shapes)
     if isinstance(model, str | Path):
-        check_kind(Path(model))
-    if isinstance(model, str | Path) and Path(model).suffix == ".pt2":
-        from ..frontends.torch import refuse_archive
+        if (path := Path(model)).suffix == ".mlir":
+            return parse_mlir(path, shapes)
+        check_kind(path)
+        if path.suffix == ".pt2":
+            from ..frontends.torch import refuse_archive
 
-        refuse_archive(Path(model))
-    if isinstance(model, str | Path) and Path(model).suffix == ".tflite":
-        from ..frontends.tflite import import_tflite
+            refuse_archive(path)
+        if path.suffix == ".tflite":
+            from ..frontends.tflite import import_tflite
 
-        return import_tflite(Path(model), shapes)
+            return import_tflite(path, shapes)
     if not isinstance(model, str | Path | bytes):
         from ..frontends.torch import ExportedProgram, import_exported
 
@@ -117,29 +116,6 @@ def load_model(
     from ..frontends.onnx import import_onnx
 
     return import_onnx(model, shapes=shapes)
-
-
-def _with_fixed_shapes(module: ModuleOp, subject: str, shapes: InputShapes) -> ModuleOp:
-    """The module with static shapes: an open graph at the point of `shapes`, another where these say the same."""
-    from ..dialects.graph.extents import DIMS, named_shape
-    from ..interpreters.graph import argument_names, find_function
-    from ..passes.graph.graph_fix_extents import fix_extents
-
-    is_open = any(DIMS in op.attributes for op in module.body.ops)
-    if not shapes and not is_open:
-        return module
-    function = find_function(module)
-    arguments = zip(argument_names(function), function.body.block.args, strict=True)
-    declared = {name: named_shape(value.type) for name, value in arguments}
-    if is_open:
-        closed = closed_shapes(declared, shapes)
-        pairs = [pair for name, shape in closed.items() for pair in zip(declared[name], shape, strict=True)]
-        fix_extents(module, {extent: number for extent, number in pairs if isinstance(extent, str)})
-    else:
-        shapes.check_fixed(
-            subject, {name: [e for e in shape if isinstance(e, int)] for name, shape in declared.items()}
-        )
-    return module
 
 
 def is_kernel(text: str) -> bool:
@@ -162,7 +138,7 @@ def parse_mlir(path: Path, shapes: InputShapes | None = None) -> ModuleOp:
         raise text_error(error, path) from error
     if is_foreign(text):
         return import_mlir(text, str(path), shapes)
-    return _with_fixed_shapes(_parse_text(text, path), str(path), shapes or InputShapes())
+    return with_fixed_shapes(_parse_text(text, path), str(path), shapes or InputShapes())
 
 
 def _parse_text(text: str, path: Path) -> ModuleOp:
