@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .errors import InfeasibleError, TilewrightError
     from .frontends.acg import load_target, parse_target
     from .frontends.input_shapes import InputShapes
-    from .frontends.onnx import import_onnx
+    from .frontends.onnx import import_onnx, import_open
     from .machine import Machine
     from .mapping import LayerMapping, MapOptions, MappedRun, NetworkMapping, map_kernel, map_network, run
 
@@ -45,6 +45,7 @@ _HOMES = {
     "TimelineRow": "backends.timeline",
     "compile": "driver",
     "import_onnx": "frontends.onnx",
+    "import_open": "frontends.onnx",
     "load_target": "frontends.acg",
     "map_kernel": "mapping",
     "map_network": "mapping",
@@ -71,6 +72,7 @@ __all__ = [
     "TimelineRow",
     "compile",
     "import_onnx",
+    "import_open",
     "load_target",
     "map_kernel",
     "map_network",

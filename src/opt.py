@@ -77,9 +77,12 @@ class TilewrightOptMain(xDSLOptMain):
 
     def prepare_input(self) -> tuple[list[tuple[IO[bytes], int]], str]:
         try:
-            return super().prepare_input()
+            chunks, kind = super().prepare_input()
         except ValueError as error:
             raise UsageError(str(error)) from error
+        if self.args.dim and kind != "onnx":
+            raise UsageError(f"--dim: expected an ONNX file, found {kind}; extents of IR: -p graph-fix-extents{{...}}")
+        return chunks, kind
 
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline; `--verify-diagnostics` prints what its passes refuse as it does verifiers' errors."""

@@ -112,6 +112,20 @@ def test_bytes_that_are_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[st
         assert capsys.readouterr().err.startswith("error: ")
 
 
+@pytest.mark.parametrize("dim", ["n", "n=0", "n=4..2", "n=1..8..0", "n=1..2..3..4", "n=x", "=4", f"n={'9' * 11}"])
+def test_a_dim_is_a_number_or_a_range(dim: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main([str(tmp_path / "a.onnx"), "--dim", dim]) == 1  # no such file
+    (tmp_path / "a.onnx").write_bytes(b"")
+    assert main([str(tmp_path / "a.onnx"), "--dim", dim]) == 2
+    assert "--dim: expected NAME=N, NAME=FIRST..LAST" in capsys.readouterr().err
+
+
+def test_dims_are_of_onnx_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "a.mlir").write_text("")
+    assert main([str(tmp_path / "a.mlir"), "--dim", "n=1..8"]) == 2
+    assert "--dim: expected an ONNX file, found mlir; extents of IR: -p graph-fix-extents" in capsys.readouterr().err
+
+
 def test_unknown_ending_is_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path = tmp_path / "x.txt"
     path.write_text("")

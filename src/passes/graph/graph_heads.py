@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -14,19 +14,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...dialects import graph
 from ...dialects.graph.base import int_attr
 from ...dialects.types import element_of, shape_of, tensor
+from .graph_fuse import ELEMENTWISE
 from .identities import renamed
 
-FOLLOWING = (
-    graph.UnaryOp,
-    graph.ClipOp,
-    graph.BinaryOp,
-    graph.SelectOp,
-    graph.CastOp,
-    graph.QuantizeOp,
-    graph.DequantizeOp,
-    graph.RequantizeOp,
-    graph.SoftmaxOp,
-)
+FOLLOWING = (*ELEMENTWISE, graph.SoftmaxOp)
 """Layers that work on heads as they do on samples."""
 
 
@@ -80,10 +71,10 @@ def _without_sample(op: Operation) -> None:
 
 
 def _followed(op: graph.LayerOp) -> graph.LayerOp | None:
-    """A layer on operands without the leading axis; None where one has a number for each sample."""
+    """A layer on operands without the leading axis; None where it works along that axis."""
     axis = op.properties.get("axis")
-    place = getattr(axis, "value").data if axis is not None else 1
-    if place == 0 and any(len(shape_of(value)) == 1 for value in op.operands[1:]):
+    place = axis.value.data if isinstance(axis, IntegerAttr) else 1
+    if place == 0 and (isinstance(op, graph.SoftmaxOp) or any(len(shape_of(value)) == 1 for value in op.operands[1:])):
         return None
     operands = [_squeezed(value, op) if len(shape_of(value)) == 4 else value for value in op.operands]
     properties = op.properties | ({} if axis is None else {"axis": int_attr(max(0, place - 1))})

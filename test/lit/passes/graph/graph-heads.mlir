@@ -22,18 +22,20 @@ func.func @attention(%x: tensor<1x4x6xf32>, %k: tensor<1x2x3x4xf32>, %mask: tens
   func.return %5 : tensor<1x2x4x4xsi8>
 }
 
-// Two samples, one head, or weights along the samples stay.
+// Two samples, one head, and what works along the samples stay.
 // CHECK: func.func @others
 // CHECK: graph.matmul %{{.*}} : (tensor<2x2x4x3xf32>, tensor<2x2x3x4xf32>) -> tensor<2x2x4x4xf32>
 // CHECK: graph.matmul %{{.*}} : (tensor<1x1x4x3xf32>, tensor<1x1x3x4xf32>) -> tensor<1x1x4x4xf32>
 // CHECK: graph.quantize %{{.*}} axis 0 : (tensor<1x2x4x4xf32>, tensor<1xf32>) -> tensor<1x2x4x4xsi8>
+// CHECK-NEXT: graph.softmax %{{.*}} axis 0 : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
 func.func @others(%a: tensor<2x2x4x3xf32>, %b: tensor<2x2x3x4xf32>, %c: tensor<1x1x4x3xf32>, %d: tensor<1x1x3x4xf32>,
     %e: tensor<1x2x4x3xf32>, %f: tensor<1x2x3x4xf32>)
-    -> (tensor<2x2x4x4xf32>, tensor<1x1x4x4xf32>, tensor<1x2x4x4xsi8>) {
+    -> (tensor<2x2x4x4xf32>, tensor<1x1x4x4xf32>, tensor<1x2x4x4xsi8>, tensor<1x2x4x4xf32>) {
   %0 = graph.matmul %a, %b : (tensor<2x2x4x3xf32>, tensor<2x2x3x4xf32>) -> tensor<2x2x4x4xf32>
   %1 = graph.matmul %c, %d : (tensor<1x1x4x3xf32>, tensor<1x1x3x4xf32>) -> tensor<1x1x4x4xf32>
   %2 = graph.matmul %e, %f : (tensor<1x2x4x3xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x4x4xf32>
   %s = graph.weight @s : tensor<1xf32>
   %3 = graph.quantize %2, %s axis 0 : (tensor<1x2x4x4xf32>, tensor<1xf32>) -> tensor<1x2x4x4xsi8>
-  func.return %0, %1, %3 : tensor<2x2x4x4xf32>, tensor<1x1x4x4xf32>, tensor<1x2x4x4xsi8>
+  %4 = graph.softmax %2 axis 0 : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  func.return %0, %1, %3, %4 : tensor<2x2x4x4xf32>, tensor<1x1x4x4xf32>, tensor<1x2x4x4xsi8>, tensor<1x2x4x4xf32>
 }
