@@ -179,16 +179,16 @@ def _pair(
 
 
 def _work(op: Operation) -> tuple[int, int, int]:
-    """Reduction, taps and groups of an operation."""
+    """Reduction, taps and groups of an operation; a map without rows and columns has one group."""
     match op:
         case graph.ConvOp():
             weights = shape_of(op.w)
-            return weights[1], prod(weights[2:]), op.groups.value.data
+            return weights[1], prod(weights[2:]), op.groups.value.data if len(weights) == 4 else 1
         case graph.GemmOp():
             return shape_of(op.a)[1 if op.trans_a is None else 0], 1, 1
         case graph.MatmulOp():
             return shape_of(op.a)[-1], 1, 1
         case graph.PoolOp():
-            return 1, prod(op.kernel.get_values()), shape_of(op.x)[1]
+            return 1, prod(op.kernel.get_values()), shape_of(op.x)[1] if len(shape_of(op.x)) == 4 else 1
         case _:
             return 1, 1, 1

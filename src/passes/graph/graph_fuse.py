@@ -80,9 +80,9 @@ class Clusters:
 
     def _is_beside(self, before: Cluster, op: graph.LayerOp) -> bool:
         """Whether `before` is made of weights only, a smaller operand of `op` beside one that it continues."""
-        others = [self.by_tail.get(value) for value in op.operands if value is not before.tail.result]
-        continued = any(other is not None and self._fits(other, op, Cluster([], False)) for other in others)
-        return before.tail.result.has_one_use() and is_constant(before.members) and continued
+        others = [self.by_tail[value] for value in op.operands if value in self.by_tail]
+        whole = (other for other in others if shape_of(other.tail.result) == shape_of(op.result))
+        return is_constant(before.members) and any(self._fits(other, op, Cluster([], False)) for other in whole)
 
 
 def is_constant(members: Sequence[graph.LayerOp]) -> bool:
