@@ -14,6 +14,7 @@ registers.
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import I64, IndexType, IntegerAttr, MemRefType, StringAttr, UnitAttr, i64
@@ -72,15 +73,13 @@ class ClearOp(IRDLOperation):
         _check(self.target, "sums")
 
 
-@irdl_op_definition
-class LoadOp(IRDLOperation):
-    """A fragment becomes the matrix that begins at an element of an array, its lines `leading` elements apart."""
+class MoveOp(IRDLOperation, ABC):
+    """A fragment moves to or from an array, in which its lines are `leading` elements apart."""
 
-    name = "warp.load"
     source = operand_def(MemRefType)
-    indices = var_operand_def(IndexType())
+    source_indices = var_operand_def(IndexType())
     target = operand_def(MemRefType)
-    place = var_operand_def(IndexType())
+    target_indices = var_operand_def(IndexType())
     leading = prop_def(IntegerAttr[I64])
     by_columns = opt_prop_def(UnitAttr)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
@@ -94,33 +93,23 @@ class LoadOp(IRDLOperation):
     ) -> None:
         properties = {"leading": IntegerAttr(leading, i64), "by_columns": UnitAttr() if by_columns else None}
         super().__init__(operands=[*source, *target], properties=properties)
+
+
+@irdl_op_definition
+class LoadOp(MoveOp):
+    """A fragment becomes the matrix that begins at an element of an array."""
+
+    name = "warp.load"
 
     def verify_(self) -> None:
         _check(self.target, "left", "right")
 
 
 @irdl_op_definition
-class StoreOp(IRDLOperation):
-    """A fragment of sums is written to an array, its lines `leading` elements apart."""
+class StoreOp(MoveOp):
+    """A fragment of sums is written to an array."""
 
     name = "warp.store"
-    source = operand_def(MemRefType)
-    place = var_operand_def(IndexType())
-    target = operand_def(MemRefType)
-    indices = var_operand_def(IndexType())
-    leading = prop_def(IntegerAttr[I64])
-    by_columns = opt_prop_def(UnitAttr)
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-
-    def __init__(
-        self,
-        source: tuple[SSAValue, Sequence[SSAValue]],
-        target: tuple[SSAValue, Sequence[SSAValue]],
-        leading: int,
-        by_columns: bool,
-    ) -> None:
-        properties = {"leading": IntegerAttr(leading, i64), "by_columns": UnitAttr() if by_columns else None}
-        super().__init__(operands=[*source, *target], properties=properties)
 
     def verify_(self) -> None:
         _check(self.source, "sums")

@@ -9,7 +9,9 @@ from ..frontends.open_shapes import closed_shapes
 
 
 def with_fixed_shapes(module: ModuleOp, subject: str, shapes: InputShapes) -> ModuleOp:
-    """The module with static shapes: an open graph at the point of `shapes`, another where these say the same."""
+    """The module with static shapes: an open graph is fixed at the point that `shapes` gives; of a static one, shapes
+    that differ are refused.
+    """
     from ..dialects.graph.extents import DIMS, named_shape
     from ..interpreters.graph import argument_names, find_function
     from ..passes.graph.graph_fix_extents import fix_extents

@@ -51,17 +51,19 @@ def open_graph(import_at: ImportAt, dims: Mapping[str, range]) -> ModuleOp:
     *corners, top = (dict(zip(dims, ends, strict=True)) for ends in product(*((r[0], r[-1]) for r in dims.values())))
     largest = _Graph(import_at(top), top)
     extents = _interpolated([*(largest.compared(import_at, point) for point in corners), largest.integers], dims)
-    for point in _inner_points(dims):
+    for point in (point for point in _inner_points(dims) if point not in (*corners, top)):
         largest.check(extents, largest.compared(import_at, point), point)
     return largest.opened(extents, dims)
 
 
-def _inner_points(dims: Mapping[str, range]) -> Iterator[Point]:
-    """The middle, and the points where one extent is a step from its ends."""
+def _inner_points(dims: Mapping[str, range]) -> list[Point]:
+    """The middle, and the points where one extent is a step from its ends, each once."""
     middle = {name: r[len(r) // 2] for name, r in dims.items()}
-    yield middle
+    found: list[Point] = [middle]
     for name, r in dims.items():
-        yield from ({**middle, name: number} for number in (r[min(1, len(r) - 1)], r[max(len(r) - 2, 0)]))
+        beside = ({**middle, name: number} for number in (r[min(1, len(r) - 1)], r[max(len(r) - 2, 0)]))
+        found += [point for point in beside if point not in found]
+    return found
 
 
 def _interpolated(corners: Sequence[Sequence[int]], dims: Mapping[str, range]) -> list[Extent]:

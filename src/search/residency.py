@@ -258,7 +258,9 @@ class Search:
         return self.network.map_bytes[number] > LARGE * self.room
 
     def give_up(self, place: int) -> None:
-        """Keeps one map less at a layer that nothing fits for; where there is none, it is tiled from DRAM."""
+        """Keeps one map less at a layer that nothing fits for: the smallest whose leaving lets it run, else the largest
+        that is there; where there is none, the layer is tiled from DRAM.
+        """
         network = self.network
         live = [n for n in self.kept if self.lives[n][0] <= place <= self.lives[n][1]]
         layer = network.layers[place]
@@ -266,8 +268,8 @@ class Search:
         passing = [n for n in live if n not in own]
         first, last = place + 1 - MOST_LAYERS, place + MOST_LAYERS - 1
         near = [n for n in self.kept if self.lives[n][0] <= last and self.lives[n][1] >= first]
-        enough = [n for n in near if self.fits_without(n, place)]
-        choice = min(enough, key=lambda n: (network.map_bytes[n], n), default=None)
+        near.sort(key=lambda n: (network.map_bytes[n], n))
+        choice = next((n for n in near if self.fits_without(n, place)), None)
         if choice is None and not live:
             self.leave({place})
             return

@@ -96,9 +96,9 @@ class _Text:
             case warp.ClearOp():
                 yield f"clear(&{self._element(op.target, op.place)});"
             case warp.LoadOp():
-                yield self._moved("load", op.target, op.place, op.source, op.indices, op)
+                yield self._moved("load", op, (op.target, op.target_indices), (op.source, op.source_indices))
             case warp.StoreOp():
-                yield self._moved("store", op.source, op.place, op.target, op.indices, op)
+                yield self._moved("store", op, (op.source, op.source_indices), (op.target, op.target_indices))
             case warp.MultiplyOp():
                 yield self._product(op)
             case gpu.BarrierOp():
@@ -131,18 +131,17 @@ class _Text:
     def _moved(
         self,
         way: str,
-        fragments: SSAValue,
-        place: Sequence[SSAValue],
-        tile: SSAValue,
-        indices: Sequence[SSAValue],
-        op: warp.LoadOp | warp.StoreOp,
+        op: warp.MoveOp,
+        fragment: tuple[SSAValue, Sequence[SSAValue]],
+        tile: tuple[SSAValue, Sequence[SSAValue]],
     ) -> str:
         """A fragment between registers and an array."""
-        assert isinstance(fragments.type, MemRefType)
-        assert isinstance(fragments.type.element_type, warp.FragmentType)
+        kind = fragment[0].type
+        assert isinstance(kind, MemRefType)
+        assert isinstance(kind.element_type, warp.FragmentType)
         columns = "false" if op.by_columns is None else "true"
-        ends = f"&{self._element(fragments, place)}, &{self._element(tile, indices)}"
-        return f"{way}_{fragments.type.element_type.role.data}({ends}, {op.leading.value.data}, {columns});"
+        ends = f"&{self._element(*fragment)}, &{self._element(*tile)}"
+        return f"{way}_{kind.element_type.role.data}({ends}, {op.leading.value.data}, {columns});"
 
     def _product(self, op: warp.MultiplyOp) -> str:
         columns = ["false" if flag is None else "true" for flag in (op.left_by_columns, op.right_by_columns)]

@@ -52,8 +52,8 @@ class Extent:
     @property
     def name(self) -> str:
         """The named extent that it is; "" for a number or more than a name."""
-        is_name = len(self.terms) == 1 and self.divisor == self.terms[0].factor == len(self.terms[0].names) == 1
-        return self.terms[0].names[0] if is_name else ""
+        names = self.terms[0].names[:1]
+        return names[0] if names and self == Extent((Term(1, names),)) else ""
 
     @property
     def names(self) -> set[str]:
@@ -62,9 +62,8 @@ class Extent:
 
     def total_at(self, dims: Mapping[str, int]) -> int:
         """The sum at a point of the named extents; `VerifyException` for a name without a number."""
-        for name in (name for term in self.terms for name in term.names):
-            if name not in dims:
-                raise VerifyException(f"expected an extent among {', '.join(dims)}, found {name}")
+        if missing := sorted(self.names.difference(dims)):
+            raise VerifyException(f"expected an extent among {', '.join(dims)}, found {missing[0]}")
         return sum(term.factor * prod(dims[name] for name in term.names) for term in self.terms)
 
     def at(self, dims: Mapping[str, int]) -> int:
