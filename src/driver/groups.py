@@ -51,6 +51,10 @@ CLOSE = 0.05
 """A schedule so near to the bound of all programs is not made in other pieces."""
 
 
+SLACKS = 1, 0
+"""Groups for which bytes of maps stay unused after them, as they are tried with weights in holes between maps."""
+
+
 def default_program(
     module: ModuleOp, target: Target, options: CompileOptions, progress: Progress | None, name: str = "module"
 ) -> Program:
@@ -151,8 +155,8 @@ def lower_groups(
 ) -> Program:
     """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does.
 
-    Of `schedule`, the program that ends first: with all samples together, sample by sample, head by head, and each in
-    other pieces.
+    Of `schedule`, the program that ends first: with all samples together, sample by sample, head by head, the best of
+    these with weights in holes between maps, and in other pieces.
     """
     lowering, limit = Lowering(module, options, progress, name), Limit(options.time_limit_s or None)
     if options.partition != SCHEDULE:
@@ -174,8 +178,9 @@ def lower_groups(
     if not (_is_near(found[best], options.near) or limit.late) and has_heads(module):
         best = compare(Room(heads=True))
     if not (_is_near(found[best], min(options.near, CLOSE)) or limit.late):
-        for room in dict.fromkeys((Room(), best)):
-            best = compare(room._replace(rows_first=False))
+        for slack in SLACKS:
+            best = compare(best._replace(slack=slack))
+        best = compare(best._replace(rows_first=False))
     program = found[best]
     if best != Room() and options.dump is not None:
         program = _first(Lowering(module, options, progress, name), _texts(target, options, best), options.dump)
@@ -191,7 +196,8 @@ def _cost(program: Program) -> tuple[float, float]:
 def _way(room: Room) -> str:
     """A schedule's way to run samples and heads, and to make pieces, in words."""
     parts = ", sample by sample" * (room.span_share > 0) + ", head by head" * room.heads
-    return SCHEDULE + parts + ", channels before rows" * (not room.rows_first)
+    holes = f", weights in holes (slack {room.slack})" if room.slack >= 0 else ""
+    return SCHEDULE + parts + holes + ", channels before rows" * (not room.rows_first)
 
 
 def check_method(partition: str) -> None:

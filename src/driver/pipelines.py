@@ -98,13 +98,14 @@ class Room(NamedTuple):
     """Parts of the buffer that kept maps, weights and locals of a schedule may take, and weights of its span.
 
     With `rows_first` layers are rather made in pieces of rows than of channels, with `heads` those of attention head by
-    head (`graph-heads`).
+    head (`graph-heads`).  With `slack` of 0 or more weights come into holes between maps (`codelet-prefetch`).
     """
 
     share: float = 1.0
     span_share: float = 0.0
     rows_first: bool = True
     heads: bool = False
+    slack: int = -1
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
@@ -120,10 +121,17 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
         "codelet-unroll",
         "codelet-parallelize",
         "codelet-pipeline",
-        "codelet-prefetch" if options.partition else "",
+        _prefetch(options, room),
         *_placed(options),
         "convert-codelet-to-mnemonic",
     )
+
+
+def _prefetch(options: CompileOptions, room: Room) -> str:
+    """Weights of groups loaded ahead."""
+    if not options.partition:
+        return ""
+    return "codelet-prefetch" if room.slack < 0 else f"codelet-prefetch{{slack={room.slack}}}"
 
 
 def _placed(options: CompileOptions) -> Sequence[str]:

@@ -10,7 +10,8 @@ from xdsl.passes import ModulePass
 
 from ...dialects.acg import machine_of
 from ...dialects.codelet import ProgramOp
-from .placement import allocate_on_chip
+from .ahead import place_ahead
+from .placement import Lives, Slack, allocate_on_chip, onchip_memories, write
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,23 @@ class CodeletPrefetchPass(ModulePass):
         codelet.fused @a { load a, a }               codelet.fused @a { load a, load b, a }
         codelet.fused @b { load b, b }        ->     codelet.fused @b { b }
 
+    With `slack` of 0 or more, maps get their addresses first, with their bytes unused for so many groups after them,
+    and weights come early into the holes between them (`ahead`): more of the memory is filled then, but who takes bytes
+    rather waits for those who had them.
+
     `InfeasibleError` where a memory is too small.
     """
 
     name = "codelet-prefetch"
+    slack: int = -1
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
         for program in [inner for inner in op.body.block.ops if isinstance(inner, ProgramOp)]:
-            allocate_on_chip(machine, program, ahead=True)
+            lives = Lives(machine, program)
+            slack = Slack(self.slack, locals_before=1, locals_after=0, apart=True)
+            found = place_ahead(lives, onchip_memories(machine), slack) if self.slack >= 0 else None
+            if found is None:
+                allocate_on_chip(machine, program, ahead=True)
+            else:
+                write(lives, found.early, found.placements)

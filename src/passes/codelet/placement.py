@@ -197,7 +197,7 @@ def place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int]) -> Placem
 def _place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], slack: Slack) -> Placement:
     tensors = lives.open_tensors(memory)
     scratch = lives.scratch(memory, apart=slack.apart)
-    ranges = [_range(lives, op, early, slack.after) for op in tensors]
+    ranges = [life_of(lives, op, early, slack.after) for op in tensors]
     inside = [(moment, item) for moment, item in enumerate(scratch) if item.size_bytes]
     before, after = slack.locals_before, 1 + slack.locals_after
     ranges += [LiveRange(max(0, moment - before), moment + after, item.size_bytes) for moment, item in inside]
@@ -212,7 +212,8 @@ def _place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], slack: S
     return Placement(dict(zip(tensors, found.addresses, strict=False)), locals_, missing, found.need_bytes)
 
 
-def _range(lives: Lives, op: TensorOp, early: Mapping[TensorOp, int], slack: int) -> LiveRange:
+def life_of(lives: Lives, op: TensorOp, early: Mapping[TensorOp, int], slack: int) -> LiveRange:
+    """When a tensor has its bytes, with `slack` operations after its last use."""
     first, last = lives.lives[op]
     return LiveRange(min(first, early.get(op, first)), last + 1 + slack, tensor_bytes(op))
 
@@ -262,18 +263,28 @@ def allocate_on_chip(machine: Machine, program: ProgramOp, *, ahead: bool) -> No
     `InfeasibleError` where a memory is too small.
     """
     lives = Lives(machine, program)
-    memories = [memory for memory in machine.memories if not memory.offchip]
+    memories = onchip_memories(machine)
     tried = [hoisted(lives, memories, share) for share in SHARES] if ahead else []
     last: list[Placement] = []
     for early in [*tried, dict[TensorOp, int]()]:
         placements = [place(lives, memory, early) for memory in memories]
         if not any(placement.missing_bytes for placement in placements):
-            _move_loads(lives, early)
-            for placement in placements:
-                placement.write()
+            write(lives, early, placements)
             return
         last = placements
     _refuse(program, memories, last)
+
+
+def onchip_memories(machine: Machine) -> list[Memory]:
+    """The memories that programs have addresses in."""
+    return [memory for memory in machine.memories if not memory.offchip]
+
+
+def write(lives: Lives, early: Mapping[TensorOp, int], placements: Sequence[Placement]) -> None:
+    """Write loads where they belong and the addresses of all into the IR."""
+    _move_loads(lives, early)
+    for placement in placements:
+        placement.write()
 
 
 def _refuse(program: ProgramOp, memories: Sequence[Memory], placements: Sequence[Placement]) -> NoReturn:

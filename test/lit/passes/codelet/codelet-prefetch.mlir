@@ -1,5 +1,6 @@
 // RUN: tilewright-opt %s -p 'load-target{target="tiny"},codelet-prefetch' | filecheck %s
 // RUN: tilewright-opt %s -p 'load-target{target="tiny:SPAD.depth=200"},codelet-prefetch' | filecheck %s --check-prefix SMALL
+// RUN: tilewright-opt %s -p 'load-target{target="tiny:SPAD.depth=240"},codelet-prefetch{slack=0}' | filecheck %s --check-prefix HOLES
 // RUN: not tilewright-opt %s -p 'load-target{target="tiny:SPAD.depth=120"},codelet-prefetch' 2>&1 | filecheck %s --check-prefix NONE
 
 // The weights of the second group are loaded in the first, after its own; they lie beside what it has on chip.
@@ -22,6 +23,13 @@
 // SMALL:      codelet.fused @second updates dense<[[0, 0, 0, 1], [1, 0, 0, 1]]>
 // SMALL-NEXT:   codelet.codelet @v
 // SMALL:        codelet.codelet @two
+
+// In 960 bytes maps come first, and both weights lie behind them from the first group on.
+// HOLES:      codelet.tensor "a" temp at 0
+// HOLES:      codelet.tensor "b" temp at 80
+// HOLES:      codelet.tensor "w on chip" temp at 80
+// HOLES:      codelet.tensor "v on chip" temp at 480
+// HOLES:      codelet.fused @first updates dense<[[0, 0, 0, 1], [2, 0, 0, 1], [1, 0, 0, 1]]>
 
 // NONE: error: infeasible: program @main: expected at most 480 bytes of SPAD, found 560 bytes; use a SPAD of at least 560 bytes, or smaller groups
 codelet.program @main {

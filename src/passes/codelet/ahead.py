@@ -1,0 +1,143 @@
+"""Addresses of weights that are loaded ahead: each lies in a hole between maps, from as early an operation as it can.
+
+`placement` bounds what is loaded ahead by bytes alone, and lowers the bound until all has an address: where maps of
+different sizes follow each other, much of a memory stays empty then.  Here maps get their addresses first, and each
+load begins as early as a hole is free from then until its use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...algebra.allocation import LiveRange, align_up, allocate
+from ...dialects.codelet import LocalOp, TensorOp
+from ...dialects.codelet_rules import surrogate
+from ...machine import Memory
+from .placement import Lives, Load, Placement, Slack, life_of, tensor_bytes
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """From which operation on loaded tensors live, and the addresses of all."""
+
+    early: Mapping[TensorOp, int]
+    placements: Sequence[Placement]
+
+
+def place_ahead(lives: Lives, memories: Sequence[Memory], slack: Slack) -> Ahead | None:
+    """Addresses with loads as early as there are holes for them, those before each no later; None without room."""
+    spaces = {memory.name: _space(lives, memory, slack) for memory in memories}
+    found = {name: space for name, space in spaces.items() if space is not None}
+    if len(found) < len(spaces):
+        return None
+    early: dict[TensorOp, int] = {}
+    earliest = 0
+    for load in lives.loads():
+        moment = _earliest(lives, found, load, earliest, slack)
+        if moment is None:
+            return None
+        earliest = moment
+        early |= dict.fromkeys(load.targets, moment)
+    return Ahead(early, [space.placement() for space in found.values()])
+
+
+def _earliest(lives: Lives, spaces: Mapping[str, Space], load: Load, first: int, slack: Slack) -> int | None:
+    """Places what is loaded from the first operation on, not before `first`, from which there is a hole for it."""
+
+    def fits(moment: int) -> bool:
+        placed: list[tuple[Space, TensorOp]] = []
+        for op in sorted(load.targets, key=tensor_bytes, reverse=True):
+            space = spaces[surrogate(op.result).memory]
+            if not space.put(op, moment, life_of(lives, op, {}, slack.after).end):
+                for other, done in placed:
+                    other.take_out(done)
+                return False
+            placed.append((space, op))
+        return True
+
+    low, high = first, load.moment
+    if fits(low):
+        return low
+    while high - low > 1:  # there is no hole from `low` on
+        middle = (low + high) // 2
+        if fits(middle):
+            for op in load.targets:
+                spaces[surrogate(op.result).memory].take_out(op)
+            high = middle
+        else:
+            low = middle
+    return high if fits(high) else None
+
+
+@dataclass
+class Space:
+    """Who has which bytes of a memory when: rectangles of `start` to `end` (exclusive) and so many bytes."""
+
+    memory: Memory
+    owners: dict[TensorOp, int]
+    locals_: Mapping[LocalOp, tuple[int, ...]]
+    need_bytes: int
+    start: Ints
+    end: Ints
+    address: Ints
+    size: Ints
+
+    def put(self, op: TensorOp, start: int, end: int) -> bool:
+        """Give a tensor the smallest hole that is free for so long; False where there is none."""
+        place, size = self.owners[op], align_up(tensor_bytes(op), self.memory.align_bytes)
+        there = (self.start < end) & (self.end > start)
+        low, high = self.address[there], (self.address + self.size)[there]
+        order = np.argsort(low)
+        begins = np.concatenate([[0], np.maximum.accumulate(high[order])])
+        widths = np.concatenate([low[order], [self.memory.capacity_bytes]]) - begins
+        holes = np.nonzero(widths >= size)[0]
+        if not len(holes):
+            return False
+        chosen = holes[np.argmin(widths[holes])]
+        self.start[place], self.end[place] = start, end
+        self.address[place], self.size[place] = begins[chosen], size
+        return True
+
+    def take_out(self, op: TensorOp) -> None:
+        """Free what a tensor has."""
+        place = self.owners[op]
+        self.start[place] = self.end[place] = 0
+
+    def placement(self) -> Placement:
+        """The addresses."""
+        tensors = {op: int(self.address[place]) for op, place in self.owners.items()}
+        return Placement(tensors, self.locals_, 0, self.need_bytes)
+
+
+def _space(lives: Lives, memory: Memory, slack: Slack) -> Space | None:
+    """The memory with its maps and locals in it, and without what is loaded; None where these have no room."""
+    loaded = {op for load in lives.loads() for op in load.targets}
+    tensors = lives.open_tensors(memory)
+    maps = [op for op in tensors if op not in loaded]
+    items = enumerate(lives.scratch(memory, apart=slack.apart))
+    scratch = [(moment, item) for moment, item in items if item.size_bytes]
+    before, after = slack.locals_before, 1 + slack.locals_after
+    ranges = [life_of(lives, op, {}, slack.after) for op in maps]
+    ranges += [LiveRange(max(0, moment - before), moment + after, item.size_bytes) for moment, item in scratch]
+    found = allocate(ranges, memory.capacity_bytes, memory.align_bytes)
+    if found.missing_bytes or found.need_bytes > memory.capacity_bytes:
+        return None
+    locals_ = {
+        local: tuple(base + at for at in slots)
+        for base, (_, item) in zip(found.addresses[len(maps) :], scratch, strict=True)
+        for local, slots in item.offsets.items()
+    }
+    coming = [op for op in tensors if op in loaded]
+    count = len(ranges)
+    owners = dict(zip(maps, range(len(maps)), strict=True)) | {op: count + n for n, op in enumerate(coming)}
+    rows = [(item.start, item.end, item.size_bytes) for item in ranges] + [(0, 0, 0)] * len(coming)
+    start, end, sizes = np.array(rows, np.int64).reshape(-1, 3).T.copy()
+    sizes = -(-sizes // memory.align_bytes) * memory.align_bytes
+    address = np.array([*found.addresses, *[0] * len(coming)], np.int64)
+    return Space(memory, owners, locals_, found.need_bytes, start, end, address, sizes)
