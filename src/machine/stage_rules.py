@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ..algebra.expr import Strided
 from .complaint import Complaint, repeated, role_complaints
 from .model import Capability, Field, Machine, Memory, Mnemonic, OperandBinding
-from .stages import FUNCTION_CODES, LOOPS, TokenQueue, element_bytes, index_bits, kind_of, row_bytes
+from .stages import ELEMENTWISE, FUNCTION_CODES, LOOPS, TokenQueue, element_bytes, index_bits, kind_of, row_bytes
 
 ACTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "copy": (("chip", "offchip", "rows", "columns", "stride"), ("above", "below", "left", "right")),
@@ -21,7 +21,8 @@ ACTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 `copy` moves rows of elements between `chip` and `offchip` addresses, both in elements; rows are `stride` apart off chip
 and lie one after another on chip, with zeros around them.  `walk` runs the micro-ops from `first` to before `end`;
-`unshadowed` 1 leaves shadows as they are.
+`unshadowed` 1 leaves shadows as they are.  Where an operand that is read and written is bound twice, the first binding
+is where it is; code generation makes the second the same.
 """
 
 MAX_LOOP_BITS = 32
@@ -175,7 +176,9 @@ def _walk(machine: Machine, mnemonic: Mnemonic, capability: Capability) -> Itera
         if word == "0":
             yield Complaint(subject, f"an extent of {name} of at least 1", "0")
     expected = sorted(set(capability.operands))
-    if sorted(operand.operand for operand in mnemonic.operands) != expected:
+    named = [operand.operand for operand in mnemonic.operands]
+    again = [capability.operands[0]] if kind == ELEMENTWISE and len(named) > len(expected) else []
+    if sorted(named) != sorted(expected + again):
         found = ", ".join(operand.operand for operand in mnemonic.operands) or "none"
         yield Complaint(subject, f"operands {', '.join(expected)}", found)
         return

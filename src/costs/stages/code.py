@@ -153,7 +153,7 @@ def _walks(machine: Machine, part: DecodedPart, block: Table) -> None:
     vectors = len(capability.operands) > 1
     block[:, KIND] = {PRODUCTS: MULTIPLY}.get(kind, SET if kind == "constant" else VECTORS if vectors else IMMEDIATE)
     numbers = {memory.name: number for number, memory in enumerate(machine.memories)}
-    bindings = {operand.operand: operand for operand in mnemonic.operands}
+    bindings = {operand.operand: operand for operand in reversed(mnemonic.operands)}
     columns = ((DO, DI, TARGET), (SO, SI, SOURCE), (WO, WI, WEIGHT))
     for place, (name, (outer, inner, memory)) in enumerate(zip(capability.operands, columns, strict=False)):
         strides = dict(bindings[name].strides)

@@ -57,6 +57,12 @@ RULES = {
     ),
     "micro reach": ("DST index ACC, SRC", "DST 10, SRC", "11 bits that number all 2048 elements of ACC"),
     "statement": ("O{n} += X{k} * W{n, k};", "O{n} max= X{k} * W{n, k};", "for micro-ops"),
+    "bound twice": (GEMM, GEMM + "operand O ACC[SRC] i32 { outer SO, inner SI };", "operands O, W, X"),
+    "bound thrice": (
+        "operand O ACC[SRC] i32",
+        "operand O ACC[SRC] i32 { outer SO, inner SI }; operand O ACC[SRC] i32",
+        "operands O",
+    ),
     "bound": (
         WALK,
         WALK.replace("outer OUTER, inner INNER;", "outer OUTER;", 1),

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright import compile, simulate
 from tilewright.algebra.blocked import BlockedLayout
 from tilewright.backends.program import Program
-from tilewright.costs.stages.code import POPS, PUSHES, UNIT, read_code
+from tilewright.costs.stages.code import COLUMNS, IMMEDIATE, KIND, POPS, PUSHES, UNIT, read_code
 from tilewright.dialects import graph
 from tilewright.dialects.codelet import ProgramOp, TensorOp
 from tilewright.dialects.codelet_rules import surrogate
@@ -481,3 +481,22 @@ def test_values_without_names_get_some() -> None:
             op.attributes.pop(kind, None)
     program = compile(module, "vta")
     assert [t.name for t in program.tensors if t.role in ("input", "output")] == ["arg0", "result0"]
+
+
+@pytest.mark.parametrize("name", ["conv 3x3 by 2", "max 3x3 by 2 padded", "blend of both", "32 bits of a conv"])
+def test_numbers_that_change_are_read_where_they_are_written(name: str) -> None:
+    """VTA's functional simulator reads them by the target's index, its Chisel design by the source's."""
+    program = compile(KERNELS[name](), "vta")
+    code = read_code(program.machine, program.code)
+    lists = [program.constants[t.name].view(np.uint32) for t in program.tensors if t.name.endswith(".micro_ops")]
+    micro, held, checked = iter(lists), lists[0], 0
+    for number, row in enumerate(code.rows):
+        if code.mnemonic(number).name == "LOAD_UOP" and row[COLUMNS]:
+            held = next(micro)
+        elif row[KIND] == IMMEDIATE:
+            fields = code.values(number)
+            target, source = (held[fields["UB"] : fields["UE"]] >> first & 2047 for first in (0, 11))
+            assert (target == source).all()
+            assert (fields["DO"], fields["DI"]) == (fields["SO"], fields["SI"])
+            checked += 1
+    assert checked
