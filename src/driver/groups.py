@@ -27,7 +27,17 @@ from ..passes.graph.graph_heads import has_heads
 from .choice import GREEDY, LAYER_BY_LAYER, Choice
 from .lowering import Lowering
 from .models import Progress, compile_module, load_model
-from .pipelines import AUTO, SCHEDULE, CompileOptions, Room, Target, is_schedule_file, machine_for, pipeline_text
+from .pipelines import (
+    AUTO,
+    SCHEDULE,
+    CompileOptions,
+    Room,
+    Target,
+    is_schedule_file,
+    machine_for,
+    pipeline_of,
+    pipeline_text,
+)
 
 if TYPE_CHECKING:
     from ..backends.program import Program
@@ -66,8 +76,11 @@ def default_program(
     """
     alone = replace(options, partition="")
     machine, limit = machine_for(target), Limit(options.time_limit_s or None)
-    if options.keep_intermediates or machine.control != "queues" or not _has_layers(module):
-        return compile_module(module, target, alone, progress, name)
+    several = _has_layers(module)
+    if options.keep_intermediates or machine.control != "queues" or not several:
+        program = compile_module(module, target, alone, progress, name)
+        why = f"{LAYER_BY_LAYER}: machines of {machine.control} have no groups"
+        return replace(program, why=why) if several and not pipeline_of(machine).groups else program
     choice, tried = Choice(), replace(options, partition=SCHEDULE)
     choice.compare(SCHEDULE, lambda: compile_module(load_model(module), target, tried, progress, name))
     scheduled, refused = choice.best, _why(choice.errors)

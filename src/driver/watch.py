@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
@@ -15,6 +17,7 @@ from ..dialects.acg import machine_of
 from ..errors import TilewrightError
 from ..files import make_folder, replacing
 from ..interruption import Interrupted, requested
+from ..resources import Resources, attach, resources_of
 from .layer_sources import SourceRecorder
 
 if TYPE_CHECKING:
@@ -60,6 +63,8 @@ class Watch:
         self._count(module, previous)
         if previous is not None and previous.name == "convert-graph-to-nest":
             self._bound(module)
+        if following is not None and following.name == "convert-graph-to-codelet":
+            self._bound_of_layers(module)
         if following is not None:
             self.recorder.record(module, following.name)
         if self.options.verify_each:
@@ -78,6 +83,16 @@ class Watch:
             from ..passes.nest.program_bound import bound_of
 
             self.bound = bound_of(module, machine)
+
+    def _bound_of_layers(self, module: ModuleOp) -> None:
+        """The same where layers do not become kernels: of the kernels that they are; none where one is no kernel."""
+        from ..passes.graph_to_nest.convert_graph_to_nest import ConvertGraphToNestPass
+        from ..passes.nest.program_bound import bound_of
+
+        attach(copied := module.clone(), Resources(resources_of(module)))
+        with suppress(TilewrightError):
+            ConvertGraphToNestPass().apply(Context(), copied)
+            self.bound = bound_of(copied, machine_of(copied))
 
     def _count(self, module: ModuleOp, previous: ModulePass | None) -> None:
         count = sum(1 for _ in module.walk())

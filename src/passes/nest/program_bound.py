@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import cast
+from typing import Any, cast
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ...algebra.element import ELEMENT_TYPES
 from ...costs.bounds.program import (
     Network,
     NetworkBuilder,
@@ -19,7 +21,7 @@ from ...costs.bounds.program import (
 )
 from ...dialects import nest
 from ...dialects.graph import WeightOp
-from ...dialects.types import dtype_of, shape_of
+from ...dialects.types import dtype_of, element_of, shape_of
 from ...machine import Machine
 from .trees import group_of
 
@@ -27,7 +29,14 @@ from .trees import group_of
 def bound_of(module: ModuleOp, machine: Machine) -> ProgramBound | None:
     """The bound of a module's only function, after `convert-graph-to-nest`; None where there is not one function."""
     functions = [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
-    return program_bound(network_of(functions[0]), machine) if len(functions) == 1 else None
+    return program_bound(network_of(functions[0], _immediates(machine)), machine) if len(functions) == 1 else None
+
+
+def _immediates(machine: Machine) -> set[np.dtype[Any]]:
+    """Types of constants that programs of a machine of stages may have in their instructions, and not load."""
+    capabilities = [capability for node in machine.computes for capability in node.capabilities]
+    kinds = {kind for capability in capabilities for _, kind in capability.immediates}
+    return {np.dtype(ELEMENT_TYPES[kind]) for kind in kinds} if machine.stages is not None else set()
 
 
 def cycles_apart(module: ModuleOp, machine: Machine) -> int:
@@ -108,8 +117,8 @@ def _shape_of(ops: Sequence[Operation], outs: Sequence[SSAValue]) -> object:
     return (*found, *(numbers[value] for value in outs))
 
 
-def network_of(function: FuncOp) -> Network:
-    """The groups of a function as plain data."""
+def network_of(function: FuncOp, in_code: Collection[np.dtype[Any]] = ()) -> Network:
+    """The groups of a function as plain data; constants of the types `in_code` have no bytes."""
     builder = NetworkBuilder()
     weights: dict[str, int] = {}
     values: dict[SSAValue, int] = {}
@@ -118,7 +127,9 @@ def network_of(function: FuncOp) -> Network:
     for op in function.body.block.ops:
         if isinstance(op, WeightOp):
             if op.resource not in weights:
-                weights[op.resource] = _tensor(builder, op.result)
+                element = dtype_of(element_of(op.result))
+                size = 0 if element in in_code else element.itemsize
+                weights[op.resource] = builder.add_tensor(shape_of(op.result), size)
             values[op.result] = weights[op.resource]
         elif isinstance(op, ReturnOp):
             return builder.network([values[value] for value in op.arguments])

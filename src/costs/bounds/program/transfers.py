@@ -32,6 +32,8 @@ class Transfers:
         for mnemonic in machine.mnemonics:
             link = links.get(mnemonic.node)
             outside = {operand.memory for operand in mnemonic.operands if memories[operand.memory].offchip}
+            if mnemonic.action is not None and mnemonic.action.kind == "copy" and link is not None:
+                outside |= {end for end in (link.src, link.dst) if memories[end].offchip}
             if not outside:
                 continue
             if link is None or memories[link.src].offchip == memories[link.dst].offchip:

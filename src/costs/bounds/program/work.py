@@ -14,6 +14,7 @@ from ....algebra.affine import Affine, index_forms
 from ....algebra.expr import Access
 from ....algebra.statement import accesses
 from ....machine import Capability, Machine
+from ....machine.stages import PRODUCTS, kind_of
 from ...mapping.matching import Match, alternatives
 from .network import Step
 from .rates import Rates
@@ -80,10 +81,15 @@ class Work:
         )
 
     def _options(self, step: Step) -> tuple[Option, ...]:
-        """Nothing is known of a kernel that no instruction does, or that a macro does by others."""
+        """Nothing is known of a kernel that no instruction does, or that a macro does by others.
+
+        On machines of stages only products are counted: numbers that change other numbers may be in other steps.
+        """
         found: list[Option] = []
         for node in self.machine.computes:
             for capability in node.capabilities:
+                if self.machine.stages is not None and kind_of(capability) != PRODUCTS:
+                    continue
                 for match in alternatives(step.kernel, capability):
                     if any((m.node, m.capability) == (node.name, capability.name) for m in self.machine.macros):
                         return ()
@@ -97,6 +103,8 @@ class Work:
             for slot in extents:
                 carried = prod(step.extents[dim] for dim in run if slot in allowed.get(dim, ()))
                 extents[slot] = max(extents[slot], carried)
+        if self.machine.stages is not None:  # blocks of weights may do more points than there are: a diagonal, say
+            extents = {dim.name: dim.limit for dim in capability.dims}
         rate = self.rates.rate(capability, tuple(extents.values()))
         memories = {memory.name: memory for memory in self.machine.memories}
         tensors = dict(match.tensors)

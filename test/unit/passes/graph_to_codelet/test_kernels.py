@@ -363,6 +363,20 @@ def test_a_kernel_is_bit_exact(name: str) -> None:
     assert len(np.unique(expected["y"])) > 5
     assert all((result.outputs[name] == value).all() for name, value in expected.items())
     assert result.cycles == program.predicted["cycles"]
+    assert 0 < program.lower_bound["cycles"] <= result.cycles
+    assert 0 < program.lower_bound["dram_bytes"] <= result.dram_bytes
+
+
+def test_bounds_are_of_what_each_program_moves_and_multiplies() -> None:
+    """Immediates need not be loaded, and a depthwise convolution may be products with diagonal weights."""
+    dense = compile(conv(32, 10, 9, 48, 3), "vta")
+    products, moved = 32 * 8 * 7 * 48 * 9 // 256, 32 * 90 + 9 * 32 * 48 + 48 * 56
+    assert dense.bound_by == "loads before conv.mac, then work of MAC"
+    assert products <= dense.lower_bound["cycles"] <= products + 9 * 32 // 8 + 2
+    assert dense.lower_bound["dram_bytes"] == moved
+    depthwise = compile(conv(48, 14, 14, 48, 3, groups=48, shift=7), "vta")
+    assert depthwise.lower_bound["dram_bytes"] == 48 * (14 * 14 + 9 + 12 * 12)
+    assert depthwise.lower_bound["cycles"] == -(-depthwise.lower_bound["dram_bytes"] // 8)
 
 
 MEANT = (
