@@ -48,7 +48,8 @@ class CompileOptions:
     searched for `time_limit_s` CPU seconds (0: to the end) from `seed`, or until their cost is at most `gap` above its
     bound (0.1 is 10 %; None: 0).  `auto` and `schedule` try no other way after as long, nor where a program's cycles
     are at most `gap` (None: 0.1) above the bound of all programs.  `best` is the program of fewest predicted cycles of
-    all.  Where full rows do not fit, tiles have `tile_columns` columns at
+    all.  On machines of stages each layer's tiles are searched for until they are at most `gap` (None: 0.01, or after a
+    few) above what the layer takes in any.  Where full rows do not fit, tiles have `tile_columns` columns at
     most (0: only if a layer does not fit otherwise).
 
     `schedule` is a method of `search.dram.METHODS`, or a `.mlir` file with a schedule of DRAM: the order and groups of
@@ -110,7 +111,7 @@ class Room(NamedTuple):
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     scheduled = options.partition == SCHEDULE
-    shares = (np.format_float_positional(number, trim="0") for number in room[:2])  # pipelines have no exponents
+    shares = (_plain(number) for number in room[:2])
     return (
         "" if scheduled else "graph-fuse",
         "convert-graph-to-nest{in_place=true}" if scheduled else "convert-graph-to-nest",
@@ -143,7 +144,8 @@ def _placed(options: CompileOptions) -> Sequence[str]:
 
 
 def _stages(options: CompileOptions, _: Room) -> Sequence[str]:
-    return "convert-graph-to-codelet", *_placed(options), "convert-codelet-to-stages"
+    effort = _limits(options) if options.gap is not None else f"time_limit_s={_plain(options.time_limit_s)}"
+    return f"convert-graph-to-codelet{{{effort}}}", *_placed(options), "convert-codelet-to-stages"
 
 
 @dataclass(frozen=True)
@@ -216,9 +218,13 @@ def pipeline_text(
 
 
 def _limits(options: CompileOptions) -> str:
-    """When a search ends, as options of a pass: these have no exponents."""
-    seconds, gap = (np.format_float_positional(number, trim="0") for number in (options.time_limit_s, options.gap or 0))
-    return f"time_limit_s={seconds} gap={gap}"
+    """When a search ends, as options of a pass."""
+    return f"time_limit_s={_plain(options.time_limit_s)} gap={_plain(options.gap or 0)}"
+
+
+def _plain(number: float) -> str:
+    """A number as an option of a pass: these have no exponents."""
+    return np.format_float_positional(number, trim="0")
 
 
 def _with_extra(stages: list[str], extra: str) -> list[str]:

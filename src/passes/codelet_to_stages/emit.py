@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InfeasibleError, TilewrightError
-from ...machine.encoding import encode
+from ...machine import Machine
+from ...machine.encoding import encode_many, join_rows
 from ...machine.layer_table import LayerRecorder, LayerTable
 from ...machine.stage_isa import Instruction, StageIsa, StageWriter
 from ...machine.stages import element_bytes
@@ -158,7 +159,7 @@ class StageEmitter(Runner[StageState]):
         layers = [*self.layers, *[self.layer] * (len(code) - len(self.layers))]
         ordered = with_tokens(self.writer, Ordered(code, layers, before))
         self.layers = list(ordered.layers)
-        return b"".join(encode(self.isa.machine, one.mnemonic.name, one.fields) for one in ordered.code)
+        return _encoded(self.isa.machine, ordered.code)
 
     def table(self) -> LayerTable:
         """The layers of the finished program."""
@@ -178,6 +179,19 @@ def _element(codelet: Codelet, state: StageState, side: Side, lows: Sequence[int
         lever = f"give {surrogate.memory} an `align` of {size}"
         raise TilewrightError("program", surrogate.name, f"an address by {size} B", f"{address}", lever)
     return (address + side.offset(lows, state.origins[side.surrogate])) // size
+
+
+def _encoded(machine: Machine, code: Sequence[Instruction]) -> bytes:
+    """The words of instructions, all of a mnemonic at once."""
+    places: dict[str, list[int]] = {}
+    for place, one in enumerate(code):
+        places.setdefault(one.mnemonic.name, []).append(place)
+    parts: list[tuple[NDArray[np.int64], NDArray[np.uint8]]] = []
+    for name, own in places.items():
+        words = dict.fromkeys(word for place in own for word in code[place].fields)
+        fields = {word: np.array([code[place].fields.get(word, 0) for place in own], np.int64) for word in words}
+        parts.append((np.array(own, np.int64), encode_many(machine, name, fields, len(own))))
+    return join_rows(parts)
 
 
 def _set(one: Instruction, role: str, value: int) -> None:

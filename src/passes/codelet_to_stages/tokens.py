@@ -7,6 +7,7 @@ does nothing, of a unit between, hands the token on.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -62,7 +63,7 @@ def _handed(writer: StageWriter, units: Sequence[str], given: Ordered, needs: ND
     """
     found, last, places = Ordered([], [], []), dict[str, int](), list[int]()
     code, layers, before = list[Instruction](), list[int](), list[Sequence[int]]()
-    waited: dict[tuple[str, str], int] = {}
+    waited, done = dict[tuple[str, str], int](), Counter[str]()
     for number, one in enumerate(given.code):
         own, more = one.mnemonic.unit, list[int]()
         for unit, count in zip(units, needs[number].tolist(), strict=True):
@@ -72,11 +73,13 @@ def _handed(writer: StageWriter, units: Sequence[str], given: Ordered, needs: ND
             layers.append(given.layers[number])
             before.append((last[unit],))
             more.append(len(code) - 1)
-            waited[unit, own] = sum(other.mnemonic.unit == unit for other in code)
+            done[code[-1].mnemonic.unit] += 1
+            waited[unit, own] = done[unit]
             last[code[-1].mnemonic.unit] = len(code) - 1
         places.append(len(code))
         last[own] = len(code)
         code.append(one)
+        done[own] += 1
         layers.append(given.layers[number])
         before.append((*(places[other] for other in given.before[number]), *more))
     return replace(found, code=code, layers=layers, before=before) if len(code) > len(given.code) else None

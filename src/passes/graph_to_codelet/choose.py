@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil, prod
+from typing import NamedTuple
 
 from ...algebra.allocation import BumpAllocator
 from ...costs.stages.code import COLUMNS, KIND, OFF_BYTES, ROWS, STORE, read_code
@@ -12,6 +13,8 @@ from ...costs.stages.schedule import run_stages
 from ...dialects.codelet import TensorOp
 from ...errors import InfeasibleError
 from ...machine.stage_isa import StageIsa
+from ...search.tiles.choose import steps
+from ...search.tiles.timed import Effort
 from ..codelet_to_queues.locals import place_locals
 from ..codelet_to_queues.read import Tensors, read_codelet
 from ..codelet_to_queues.tree import Codelet
@@ -20,8 +23,8 @@ from .along import axes_of
 from .layer import LayerBuilder
 from .works import Tiles, Work, require_room
 
-TIMED = 4
-"""Candidates of fewest cycles, and as many of little traffic, whose instructions are written and timed."""
+SPARING = 12
+"""Candidates of least traffic that are timed where none has little."""
 
 LITTLE = 1.14
 """Traffic that is called little: so many times the bytes of inputs, weights and result."""
@@ -33,33 +36,57 @@ OVERHEAD_CYCLES = 8
 """What the formula takes an instruction to cost beside its micro-ops."""
 
 
-def choose_tiles(isa: StageIsa, work: Work) -> Tiles:
+def choose_tiles(isa: StageIsa, work: Work, effort: Effort) -> Tiles:
     """The tiles of fewest cycles, of about equals those of little traffic; `InfeasibleError` where none fit."""
-    found: list[tuple[float, float, int, Tiles]] = []
-    for number, tiles in enumerate(_candidates(isa, work)):
-        try:
-            require_room(isa, work, tiles)
-        except InfeasibleError:
-            continue
-        found.append((*_estimate(isa, work, tiles), number, tiles))
+    found = _fitting(isa, work, alike=effort.gap is not None)
     if not found:
         smallest = Tiles(1, 1, 1, 1)
         require_room(isa, work, smallest)
         return smallest
-    found.sort(key=lambda one: one[:3])
+    figures: dict[Tiles, tuple[int, int]] = {}
+
+    def measure(one: Estimate) -> int | None:
+        taken = figures.get(one.tiles) or layer_figures(isa, work, one.tiles)
+        if taken is not None:
+            figures[one.tiles] = taken
+        return taken[0] if taken is not None else None
+
     little = LITTLE * work.compulsory_bytes
-    sparing = [one for one in found if one[1] <= little] or sorted(found, key=lambda one: one[1:3])
-    chosen = {one[2]: one[3] for one in (*found[:TIMED], *sparing[:TIMED])}
-    timed = [
-        (*taken, number, tiles)
-        for number, tiles in chosen.items()
-        if (taken := layer_figures(isa, work, tiles)) is not None
-    ]
-    if not timed:
-        _placed(isa, work, found[0][3])
+    sparing = [one for one in found if one.moved <= little]
+    sparing = sparing or sorted(sorted(found, key=lambda one: one.moved)[:SPARING])
+    least = floor_cycles(isa, work)
+    for ranked in found, sparing:
+        effort.measured([(one.cycles, one) for one in ranked], measure, least)
+    if not figures:
+        _placed(isa, work, found[0].tiles)
         raise InfeasibleError(isa.micro.name, 1, 0, "micro-ops", "choose smaller tiles", work.name)
-    near = [one for one in timed if one[0] <= (1 + NEAR) * min(timed)[0]]
-    return min(near, key=lambda one: (max(one[1], little), one[0], one[2]))[3]
+    near = (1 + NEAR) * min(figures.values())[0]
+    timed = [
+        (max(moved, little), cycles, place) for place, (cycles, moved) in enumerate(figures.values()) if cycles <= near
+    ]
+    return list(figures)[min(timed)[2]]
+
+
+class Estimate(NamedTuple):
+    """Tiles with the cycles and bytes moved that a formula expects, and their place among the candidates."""
+
+    cycles: float
+    moved: float
+    place: int
+    tiles: Tiles
+
+
+def _fitting(isa: StageIsa, work: Work, *, alike: bool) -> list[Estimate]:
+    """Candidates that fit, the fastest first; of those that the formula cannot tell apart all (`alike`) or one."""
+    found: dict[tuple[float, ...], Estimate] = {}
+    for place, tiles in enumerate(candidates(isa, work)):
+        try:
+            require_room(isa, work, tiles)
+        except InfeasibleError:
+            continue
+        expected = _estimate(isa, work, tiles)
+        found.setdefault((*expected, place * alike), Estimate(*expected, place, tiles))
+    return sorted(found.values(), key=lambda one: one[:3])
 
 
 def layer_figures(isa: StageIsa, work: Work, tiles: Tiles) -> tuple[int, int] | None:
@@ -98,17 +125,13 @@ def _placed(isa: StageIsa, work: Work, tiles: Tiles) -> Codelet:
     return replace(codelet, surrogates=tuple(surrogates))
 
 
-def _parts(extent: int) -> list[int]:
-    """Sizes that cut an extent into 1, 2, 3, ... equal parts, the last perhaps smaller."""
-    return sorted({ceil(extent / count) for count in range(1, extent + 1)}, reverse=True)
-
-
-def _candidates(isa: StageIsa, work: Work) -> Iterator[Tiles]:
+def candidates(isa: StageIsa, work: Work) -> Iterator[Tiles]:
+    """All tiles that may be taken, whether there is room for them or not."""
     result, depth = work.result, isa.sums.depth or 0
-    summed = [work.parts] if work.diagonal else _parts(work.parts)
-    for columns in _parts(result.width)[:4]:
-        for rows in _parts(result.height):
-            for blocks in _parts(result.blocks):
+    summed = [work.parts] if work.diagonal else steps(work.parts)
+    for columns in steps(result.width)[:4]:
+        for rows in steps(result.height):
+            for blocks in steps(result.blocks):
                 if blocks * rows * columns > depth:
                     continue
                 for parts in summed:
@@ -127,40 +150,73 @@ def _kept(isa: StageIsa, work: Work, blocks: int, parts: int, outer: bool) -> li
     return sorted({2, max(2, min(most, chunks * (min(block_tiles, 2) if outer else block_tiles)))})
 
 
+def floor_cycles(isa: StageIsa, work: Work) -> float:
+    """Cycles that a layer takes at least, however it is cut: of its products and steps, or of its bytes on the bus.
+
+    Windows of a maximum are taken to have no gaps between them.
+    """
+    result, window = work.result, work.window
+    height, width = window.reach(result.height, result.width)
+    down = 1 if work.maximum else window.skips(result.height, result.width)[0]
+    rows, columns = min(height - window.top, work.sources[0].height), min(width - window.left, work.sources[0].width)
+    loaded = _summed(work) * ceil(rows / down) * columns * result.samples
+    whole = Tiles(result.blocks, result.height, result.width, work.parts)
+    return max(_computing(work, whole), (16 * loaded + _weight_bytes(work) + _stored_bytes(work)) / _rate(isa))
+
+
+def _computing(work: Work, tiles: Tiles) -> float:
+    """Cycles of products and of steps."""
+    products = 0 if work.maximum else work.weight_parts * work.window.taps
+    return work.result.elements * (products + _passes(work, tiles))
+
+
+def _passes(work: Work, tiles: Tiles) -> float:
+    """Cycles of steps for each sum."""
+    if not work.maximum:
+        return 1 + sum(step.passes for step in work.steps) + 15 * work.wide
+    taps = prod(axis.applied for axis in axes_of(work, tiles)) / (work.result.height * work.result.width)
+    return 2 + 2 * taps + 2 * prod(work.reach(tiles.rows, tiles.columns)) / tiles.block_elements
+
+
+def _summed(work: Work) -> int:
+    """Blocks of all sources that are loaded for a row and column."""
+    return len(work.sources) * work.result.blocks if work.diagonal else work.parts
+
+
+def _weight_bytes(work: Work) -> int:
+    blocks = (1 if work.shared else work.result.blocks) * work.weight_parts
+    return 256 * blocks * (1 if work.maximum else work.window.taps)
+
+
+def _stored_bytes(work: Work) -> int:
+    return 16 * work.result.elements * (4 if work.wide else 1)
+
+
 def _estimate(isa: StageIsa, work: Work, tiles: Tiles) -> tuple[float, float]:
     """Cycles and bytes moved.  Cycles are the larger of what computing and the bus take, and what neither hides.
 
     All tiles count as whole ones; those of the border are smaller in the machine.
     """
-    result, window = work.result, work.window
+    result = work.result
     maps = tiles.maps(result)
     blocks = ceil(result.blocks / tiles.blocks)
     chunks = 1 if work.diagonal else ceil(work.parts / tiles.parts)
-    sums = result.elements
-    passes = 1 + sum(step.passes for step in work.steps) + 15 * work.wide
-    stored = 16 * sums * (4 if work.wide else 1)
-    rows, columns = work.reach(tiles.rows, tiles.columns)
-    if work.maximum:
-        taps = prod(axis.applied for axis in axes_of(work, tiles)) / (result.height * result.width)
-        passes = 2 + 2 * taps + 2 * rows * columns / tiles.block_elements
     slices = maps * ceil(result.blocks / tiles.slice_blocks)
-    walks = maps * blocks * (work.weight_parts * window.taps) + slices * (passes + 1)
-    products = 0 if work.maximum else sums * work.weight_parts * window.taps
-    compute = products + sums * passes + OVERHEAD_CYCLES * walks
+    walks = maps * blocks * (work.weight_parts * work.window.taps) + slices * (_passes(work, tiles) + 1)
+    compute = _computing(work, tiles) + OVERHEAD_CYCLES * walks
+    rows, columns = work.reach(tiles.rows, tiles.columns)
     rows, columns = min(rows, work.sources[0].height), min(columns, work.sources[0].width)
-    total = len(work.sources) * result.blocks if work.diagonal else work.parts
     again = 1 if work.diagonal else blocks
     if not work.diagonal and (maps == 1 or not tiles.outer):
         again = 1 + (blocks - 1) * max(0, chunks - 2) / chunks
-    loaded = 16 * total * rows * columns * maps * again
-    weights = 256 * (1 if work.shared else result.blocks) * work.weight_parts * (1 if work.maximum else window.taps)
+    loaded = 16 * _summed(work) * rows * columns * maps * again
+    weights: float = _weight_bytes(work)
     if not work.shared and (tiles.outer or blocks == 1):
         weights *= 1 + (maps - 1) * max(0, chunks - tiles.kept) / chunks
     elif not work.shared and tiles.kept < blocks * chunks:
         weights *= maps
-    moved = (loaded + weights + stored) / _rate(isa)
-    steps = maps * blocks * chunks
-    first = (loaded + weights) / _rate(isa) / steps
+    moved = (loaded + weights + _stored_bytes(work)) / _rate(isa)
+    first = (loaded + weights) / _rate(isa) / (maps * blocks * chunks)
     last = 16 * tiles.block_elements / _rate(isa)
     exposed = last * (maps * blocks if tiles.turns == 1 else 1)
     return max(compute + exposed, moved) + first, moved * _rate(isa)

@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from ...costs.clock import Limit
 from ...dialects import graph
 from ...dialects.acg import machine_of
 from ...dialects.codelet import CodeletOp, ProgramOp
@@ -20,6 +21,7 @@ from ...errors import TilewrightError
 from ...machine import Machine
 from ...machine.stage_isa import StageIsa
 from ...resources import Resources, resources_of
+from ...search.tiles.timed import Effort
 from ..names import value_names
 from .choose import choose_tiles
 from .layer import LayerBuilder
@@ -38,8 +40,10 @@ class ConvertGraphToCodeletPass(ModulePass):
 
     Convolutions, products, sums, averages and additions become sums of products with blocks of weights (diagonal ones,
     where channels do not mix), maxima a maximum over taps; requantisation is a rounding constant, a shift and bounds.
-    Tiles are those of fewest cycles.  Maps lie by blocks of channels; `tensor` and `layout` of a `codelet.tensor` are
-    the network's tensor and how it lies.
+    Tiles are those of fewest cycles; a layer's are searched for until these are at most `gap` above what its products,
+    steps and bytes take (below 0: `search.tiles.timed.WITHIN`, and among fewer), or for `time_limit_s` CPU seconds of
+    all layers (0: no limit).  Maps lie by blocks of channels; `tensor` and `layout` of a `codelet.tensor` are the
+    network's tensor and how it lies.
 
         graph.conv ... graph.requantize ...   ->   codelet.program @main { codelet.codelet @conv ... }
 
@@ -49,10 +53,13 @@ class ConvertGraphToCodeletPass(ModulePass):
     """
 
     name = "convert-graph-to-codelet"
+    gap: float = -1.0
+    time_limit_s: float = 0.0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        effort = Effort(self.gap if self.gap >= 0 else None, Limit(self.time_limit_s or None))
         for function in [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]:
-            program = StagesProgram(machine_of(op), function, resources_of(op)).convert()
+            program = StagesProgram(machine_of(op), function, resources_of(op), effort).convert()
             block = function.parent_block()
             assert block is not None
             block.insert_op_before(program, function)
@@ -63,8 +70,8 @@ class ConvertGraphToCodeletPass(ModulePass):
 class StagesProgram:
     """Places tensors, then writes layer after layer."""
 
-    def __init__(self, machine: Machine, function: FuncOp, resources: Resources) -> None:
-        self.isa, self.function = StageIsa(machine), function
+    def __init__(self, machine: Machine, function: FuncOp, resources: Resources, effort: Effort) -> None:
+        self.isa, self.function, self.effort = StageIsa(machine), function, effort
         self.places, self.reader = Places(self.isa, resources), Reader(resources, self.isa.depth)
         self.codelets: list[CodeletOp] = []
         self.known: dict[object, Tiles] = {}
@@ -203,5 +210,5 @@ class StagesProgram:
         """Chooses tiles and writes the layer."""
         alike = work.alike()
         if alike not in self.known:
-            self.known[alike] = choose_tiles(self.isa, work)
+            self.known[alike] = choose_tiles(self.isa, work, self.effort)
         self.codelets.append(LayerBuilder(self.isa, work, self.known[alike]).build())

@@ -6,22 +6,21 @@
 // CHECK-NEXT:   %y_blocks = codelet.tensor "y.blocks" weight : !codelet.surrogate<1x2x3x3x16x16xsi8, @DRAM>
 // CHECK-NEXT:   %y = codelet.tensor "y" output attributes {{.*}} : !codelet.surrogate<1x1x3x3x16xsi8, @DRAM>
 // CHECK-NEXT:   codelet.codelet @y dims {n = 1, k = 1, p = 3, q = 3, r = 3, s = 3, c0 = 2, m = 16, e = 16} (%X0 = %x : {{.*}}, %W = %y_blocks : {{.*}}, %Y = %y : {{.*}}) attributes {layers = ["conv", "y"]} {
-// CHECK-NEXT:     codelet.loop p step 1 {
-// CHECK-NEXT:       %y_1 = codelet.local "Y[n, k, p, q, m]" : !codelet.surrogate<1x1x1x3x16xi32, @ACC>
-// CHECK-NEXT:       codelet.compute @MAC::@clear "O[n, k, p, q, m] = 0" (%y_1) dims {n = m} over [k, p, q]
-// CHECK-NEXT:       codelet.loop c0 step 1 alternating {
-// CHECK-NEXT:         %x0 = codelet.local "X0[n, c0, 2*p + r - 1, 2*q + s - 1, e]" buffers 2 kept : !codelet.surrogate<1x1x3x7x16xsi8, @INP>
-// CHECK-NEXT:         codelet.transfer %X0 -> %x0 pad 0 : si8
-// CHECK-NEXT:         %w = codelet.local "W[k, c0, r, s, m, e]" buffers 2 kept : !codelet.surrogate<1x1x3x3x16x16xsi8, @WGT>
-// CHECK-NEXT:         codelet.transfer %W -> %w :
-// CHECK-NEXT:         codelet.compute @MAC::@gemm "O[n, k, p, q, m] += X[n, c0, 2 * p + r - 1, 2 * q + s - 1, e] * W[k, c0, r, s, m, e]" (%y_1, %x0, %w) dims {n = m, k = e} over [c0, r, s, k, p, q] keep
-// CHECK-NEXT:       }
-// CHECK-NEXT:       codelet.compute @LANES::@immediate "O[n, k, p, q, m] = O[n, k, p, q, m] + 16" (%y_1) dims {n = m} functions {F = add} immediates {V = 16} over [k, p, q]
-// CHECK-NEXT:       codelet.compute @LANES::@immediate "O[n, k, p, q, m] = shift_right(O[n, k, p, q, m], 5)"
-// CHECK-NEXT:       codelet.compute @LANES::@immediate "O[n, k, p, q, m] = max(O[n, k, p, q, m], 0)"
-// CHECK-NEXT:       codelet.compute @LANES::@immediate "O[n, k, p, q, m] = min(O[n, k, p, q, m], 127)"
-// CHECK-NEXT:       %0 = codelet.shadow %y_1 : !codelet.surrogate<1x1x1x3x16xi32, @ACC> -> !codelet.surrogate<1x1x1x3x16xsi8, @OUT>
-// CHECK-NEXT:       codelet.transfer %0 -> %Y :
+// CHECK-NEXT:     %y_1 = codelet.local "Y[n, k, p, q, m]" : !codelet.surrogate<1x1x3x3x16xi32, @ACC>
+// CHECK-NEXT:     codelet.compute @MAC::@clear "O[n, k, p, q, m] = 0" (%y_1) dims {n = m} over [k, p, q]
+// CHECK-NEXT:     codelet.loop c0 step 1 alternating {
+// CHECK-NEXT:       %x0 = codelet.local "X0[n, c0, 2*p + r - 1, 2*q + s - 1, e]" buffers 2 kept : !codelet.surrogate<1x1x7x7x16xsi8, @INP>
+// CHECK-NEXT:       codelet.transfer %X0 -> %x0 pad 0 : si8
+// CHECK-NEXT:       %w = codelet.local "W[k, c0, r, s, m, e]" buffers 2 kept : !codelet.surrogate<1x1x3x3x16x16xsi8, @WGT>
+// CHECK-NEXT:       codelet.transfer %W -> %w :
+// CHECK-NEXT:       codelet.compute @MAC::@gemm "O[n, k, p, q, m] += X[n, c0, 2 * p + r - 1, 2 * q + s - 1, e] * W[k, c0, r, s, m, e]" (%y_1, %x0, %w) dims {n = m, k = e} over [c0, r, s, k, p, q] keep
+// CHECK-NEXT:     }
+// CHECK-NEXT:     codelet.compute @LANES::@immediate "O[n, k, p, q, m] = O[n, k, p, q, m] + 16" (%y_1) dims {n = m} functions {F = add} immediates {V = 16} over [k, p, q]
+// CHECK-NEXT:     codelet.compute @LANES::@immediate "O[n, k, p, q, m] = shift_right(O[n, k, p, q, m], 5)"
+// CHECK-NEXT:     codelet.compute @LANES::@immediate "O[n, k, p, q, m] = max(O[n, k, p, q, m], 0)"
+// CHECK-NEXT:     codelet.compute @LANES::@immediate "O[n, k, p, q, m] = min(O[n, k, p, q, m], 127)"
+// CHECK-NEXT:     %0 = codelet.shadow %y_1 : !codelet.surrogate<1x1x3x3x16xi32, @ACC> -> !codelet.surrogate<1x1x3x3x16xsi8, @OUT>
+// CHECK-NEXT:     codelet.transfer %0 -> %Y :
 func.func @main(%x: tensor<1x32x6x6xsi8>) -> tensor<1x16x3x3xsi8> attributes {graph.inputs = ["x"], graph.outputs = ["y"]} {
   %w = graph.weight @w = dense<1> : tensor<16x32x3x3xsi8> : tensor<16x32x3x3xsi8>
   %m = graph.weight @m = dense<1> : tensor<i32> : tensor<i32>
