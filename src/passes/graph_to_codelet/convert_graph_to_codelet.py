@@ -25,6 +25,7 @@ from ...search.tiles.timed import Effort
 from ..names import value_names
 from .choose import choose_tiles
 from .layer import LayerBuilder
+from .packed import packing_of
 from .places import Places, digits_of
 from .read import UNSIGNED, Found, Reader, offset_of
 from .scales import Step
@@ -84,10 +85,11 @@ class StagesProgram:
         inputs = list(zip(self.function.body.block.args, value_names(self.function, "graph.inputs"), strict=True))
         outputs = list(zip(last.arguments, value_names(self.function, "graph.outputs"), strict=True))
         self.places.names.update(name for _, name in (*inputs, *outputs))
+        needed = self._needed(last)
         for value, name in inputs:
+            self._pack(value, needed)
             if value.uses:
                 self._given(value, name)
-        needed = self._needed(last)
         self._join(needed)
         for op in needed:
             found = self.reader.moved(op) if op in self.moving else self.reader.layer(op.results[0])
@@ -96,6 +98,15 @@ class StagesProgram:
         for value, name in outputs:
             self._returned(value, name)
         return ProgramOp(self.function.sym_name.data, Region(Block([*self.places.ops, *self.codelets])))
+
+    def _pack(self, value: SSAValue, needed: list[graph.LayerOp]) -> None:
+        """An input of few channels that one layer alone reads lies packed, where that layer then has fewer taps."""
+        if not value.has_one_use():
+            return
+        layers = (self.reader.layer(op.results[0]) for op in needed)
+        found = next((layer for layer in layers if layer is not None and value in layer.sources), None)
+        if found is not None and (packing := packing_of(found, shape_of(value), self.isa.lanes)) is not None:
+            self.places.packings[value] = replace(packing, fill=found.pad + offset_of(value))
 
     def _given(self, value: SSAValue, name: str) -> None:
         """An input; bytes without a sign become signed ones first."""
@@ -179,6 +190,8 @@ class StagesProgram:
     def _work(self, found: Found) -> Work:
         """The layer with its tensors in place."""
         places, channels = self.places, shape_of(found.value)[1]
+        if (packing := places.packings.get(found.sources[0])) is not None:
+            found = packing.packed(found)
         shared, digits = False, digits_of(found.weights) if found.diagonal else found.weights[None]
         if found.diagonal:
             taps = Window() if found.maximum else found.window

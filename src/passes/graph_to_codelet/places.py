@@ -26,6 +26,7 @@ from ...resources import Resources
 from ..names import unique_name
 from ..nest_to_codelet.group_codelets import identifier
 from .layer import WORD_BYTES
+from .packed import Packing
 from .works import Plane, Window
 
 Numbers = NDArray[np.int64]
@@ -41,6 +42,7 @@ class Places:
     names: set[str] = field(default_factory=set[str])
     seen: set[str] = field(default_factory=set[str])
     planes: dict[SSAValue, Plane] = field(default_factory=dict[SSAValue, Plane])
+    packings: dict[SSAValue, Packing] = field(default_factory=dict[SSAValue, Packing])
 
     def __post_init__(self) -> None:
         self.memory = next(memory.name for memory in self.isa.machine.memories if memory.offchip)
@@ -60,7 +62,8 @@ class Places:
 
     def another(self, value: SSAValue) -> Plane:
         """A place for a map beside the one that it has."""
-        plane, owner = plane_of(value, self.isa.lanes), value.owner
+        packing, owner = self.packings.get(value), value.owner
+        plane = packing.plane(shape_of(value)) if packing is not None else plane_of(value, self.isa.lanes)
         name = (graph.name_of(owner) if isinstance(owner, graph.LayerOp) else None) or "map"
         words = (WORD_BYTES,) if element_of(value) == i32 else ()
         shape = *words, *plane.sizes, self.isa.lanes
@@ -86,7 +89,9 @@ class Places:
         self.seen.add(owner.tensor_name.data)
         owner.result.name_hint = identifier(name)
         owner.attributes["tensor"] = tensor_type(value)
-        owner.attributes["layout"] = LayoutAttr(layout_of(shape_of(value), self.isa.lanes, element_of(value) == i32))
+        packing, shape = self.packings.get(value), shape_of(value)
+        plain = layout_of(shape, self.isa.lanes, element_of(value) == i32)
+        owner.attributes["layout"] = LayoutAttr(packing.layout(shape) if packing is not None else plain)
 
     def constant(self, name: str, array: NDArray[Any]) -> SSAValue:
         """A tensor with these numbers."""

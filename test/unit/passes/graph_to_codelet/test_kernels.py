@@ -278,7 +278,9 @@ KERNELS: dict[str, Callable[[], ModuleOp]] = {
     "conv narrow bounds": lambda: conv(32, 8, 8, 32, 1, low=-5, high=90),
     "conv without bias": lambda: conv(32, 8, 8, 32, 3, 1, 1, bias=0),
     "conv shifts by channel": lambda: conv(32, 8, 8, 40, 3, 1, 1, shift=channels_shifts(40)),
-    "conv shifts by 0": lambda: conv(16, 8, 8, 16, 1, shift=0, bias=100),
+    "conv shifts by 0": lambda: conv(16, 24, 24, 16, 1, shift=0, bias=100),
+    "conv 3x3 by 3 of a channel": lambda: conv(1, 20, 17, 16, 3, 3, 1, shift=7),
+    "2 samples: conv 3x3 by 2 of 4 channels": lambda: conv(4, 13, 9, 24, 3, 2, samples=2),
     "conv in groups": lambda: conv(64, 8, 8, 64, 3, 1, 1, groups=4),
     "depthwise 3x3": lambda: conv(48, 14, 14, 48, 3, 1, 1, groups=48, shift=7),
     "depthwise by 2": lambda: conv(32, 15, 15, 32, 3, 2, 1, groups=32, shift=7),
@@ -308,6 +310,7 @@ KERNELS: dict[str, Callable[[], ModuleOp]] = {
     "zero points around": lambda: asymmetric(32, 14, 48),
     "zero points around by 2": lambda: asymmetric(20, 15, 24, step=2),
     "zero points around 7x7": lambda: asymmetric(3, 20, 16, 7, 2),
+    "zero points around 5x5 by 2, without sign": lambda: asymmetric(3, 19, 24, 5, 2, kinds=(ui8, ui8), zeros=(120, 0)),
     "zero points around, wide": lambda: asymmetric(16, 70, 16),
     "zero points, depthwise": lambda: asymmetric(40, 11, 40, groups=40, bits=37),
     "zero points in groups": lambda: asymmetric(32, 9, 32, groups=2),
@@ -367,6 +370,14 @@ def test_a_kernel_is_bit_exact(name: str) -> None:
     assert 0 < program.lower_bound["dram_bytes"] <= result.dram_bytes
 
 
+def test_rows_and_columns_of_an_input_lie_beside_its_few_channels() -> None:
+    """Two rows and two columns of 3 channels in 16 lanes: 16 taps of 7x7, where else there are 49."""
+    program = compile(conv(3, 30, 33, 32, 7, 2, 3), "vta")
+    result = simulate(program, functional=False)
+    assert result.counts.computes["MAC"].issues == 16 * 15 * 17 * 2
+    assert program.layouts[0]["layout"] == "pads 0+0,0+1,1+1,1+0; blocks 0,4,2,2; axes 0,1,3,5,4,6,2"
+
+
 def test_bounds_are_of_what_each_program_moves_and_multiplies() -> None:
     """Immediates need not be loaded, and a depthwise convolution may be products with diagonal weights."""
     dense = compile(conv(32, 10, 9, 48, 3), "vta")
@@ -388,9 +399,16 @@ MEANT = (
         "conv in groups",
         "depthwise by 2",
         "conv odd channels",
+        "conv 7x7 by 2 of 3 channels",
     ),
     *("max 3x3 by 2 padded", "max 3x3, taps 2 apart", "3 samples: conv in parts", "3 samples: means and a product"),
-    *("zero points around by 2", "blend of both", "2 samples: parts of one map", "2 samples: 32 bits of a conv"),
+    *(
+        "zero points around by 2",
+        "zero points around 5x5 by 2, without sign",
+        "blend of both",
+        "2 samples: parts of one map",
+        "2 samples: 32 bits of a conv",
+    ),
 )
 
 
