@@ -83,8 +83,8 @@ def unused_compile_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         yield Unused(("rounds",), "without a search for a schedule")
     machine = load_target(arguments.target)
     if not pipeline_of(machine).groups:
-        limits = () if machine.control == "stages" else ("time_limit", "gap")
-        taken = "no_prove", "partition", "schedule", "tile_rows", "tile_columns", *limits
+        heeded = () if machine.control == "stages" else ("no_prove", "time_limit", "gap")
+        taken = "partition", "schedule", "tile_rows", "tile_columns", *heeded
         yield Unused(taken, f"on a machine of {machine.control}")
     elif schedule is not None:
         yield Unused(("tile_rows", "tile_columns"), "with --schedule")

@@ -161,6 +161,24 @@ def test_what_is_heeded_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert np.allclose(np.load(tmp_path / "out/outputs.npz")["O"], first, atol=1e-5)
 
 
+def test_machines_of_stages_search_for_tiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    model = tmp_path / "most.mlir"
+    types = "tensor<1x16x4x4xsi8>"
+    model.write_text(
+        f'func.func @main(%x: {types}) -> {types} attributes {{graph.inputs = ["x"], graph.outputs = ["y"]}} {{\n'
+        f"  %y = graph.pool max %x kernel [3, 3] strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] "
+        f": ({types}) -> {types}\n"
+        f"  func.return %y : {types}\n}}\n"
+    )
+    heeded = ["--gap", "0.5", "--time-limit", "1", "--no-prove"]
+    command = ["compile", str(model), "--target", "vta", "--json", "-o", str(tmp_path / "built")]
+    assert main([*command, *heeded]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["gap"] == answer["cycles"] / answer["lower_bound"]["cycles"] - 1
+    assert answer["bound_by"] == "DRAM traffic"
+    assert main([*command, "--tile-rows", "3"]) == 2
+
+
 @pytest.mark.parametrize("name", ["x.png", "x"])
 @pytest.mark.parametrize("command", [["map", KERNEL, "--target", "conventional"], ["schedule", "vgg16"]])
 def test_files_of_no_known_kind(command: list[str], name: str, capsys: pytest.CaptureFixture[str]):
