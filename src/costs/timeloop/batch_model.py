@@ -56,14 +56,13 @@ def price_batch(
     """
     batch = mappings if isinstance(mappings, MappingBatch) else pack(arch, problem, mappings)
     _check(arch, problem, batch)
-    able = moves_one_axis(problem)
+    if problem.macs > MAX_MACS:
+        raise TilewrightError("mapping", problem.name, f"at most {MAX_MACS} operations in a batch", str(problem.macs))
     most = (batch.spatial_x * batch.spatial_y).prod(axis=2).max(initial=1)
-    return (_price if able and most <= MAX_CHILDREN else _price_each)(arch, problem, batch, link_transfers)
+    return Workspace(arch, problem, int(most)).price(batch, links=link_transfers)
 
 
 def _check(arch: Architecture, problem: Problem, batch: MappingBatch) -> None:
-    if problem.macs > MAX_MACS:
-        raise TilewrightError("mapping", problem.name, f"at most {MAX_MACS} operations in a batch", str(problem.macs))
     if batch.temporal.shape[1:] != (len(arch.levels), len(problem.dims)):
         expected = f"factors of shape (N, {len(arch.levels)}, {len(problem.dims)})"
         raise TilewrightError("mapping", f"batch for {problem.name}", expected, str(batch.temporal.shape))
@@ -80,20 +79,35 @@ def _check(arch: Architecture, problem: Problem, batch: MappingBatch) -> None:
         raise TilewrightError("mapping", subject, "a level that keeps it", "bypass at every level")
 
 
-def _price(arch: Architecture, problem: Problem, batch: MappingBatch, links: bool) -> BatchPrices:
-    from .batch_kernel import Answers, new_nest, price_all
-    from .batch_links import new_links
+class Workspace:
+    """Room to price mappings of one problem whose memories have at most so many `children` each.
 
-    shape = len(batch), len(arch.levels), len(problem.tensors)
-    model = model_of(arch, problem, range(len(problem.dims)))
-    children = int((batch.spatial_x * batch.spatial_y).prod(axis=2).max(initial=1))
-    answers = Answers(
-        np.zeros(shape[0], np.int64), np.zeros(shape[0]), np.zeros((*shape, 3), np.int64), np.zeros(shape[:2], np.int64)
-    )
-    sizes = *shape[1:], len(problem.dims), model.axes
-    price_all(model, batch.arrays(), new_nest(*sizes), new_links(*sizes, children), links, answers)
-    reads, fills, updates = (answers.counts[..., kind] for kind in range(3))
-    return BatchPrices(answers.cycles, answers.energy, _fits(arch, batch, answers.used), reads, fills, updates)
+    Without compiled code, one by one, where it does not know the problem, or numbers are too large for it.
+    """
+
+    def __init__(self, arch: Architecture, problem: Problem, children: int) -> None:
+        from .batch_kernel import new_nest
+        from .batch_links import new_links
+
+        self._arch, self._problem = arch, problem
+        self._able = moves_one_axis(problem) and problem.macs <= MAX_MACS and children <= MAX_CHILDREN
+        if self._able:
+            self._model = model_of(arch, problem, range(len(problem.dims)))
+            sizes = len(arch.levels), len(problem.tensors), len(problem.dims), self._model.axes
+            self._nest, self._links = new_nest(*sizes), new_links(*sizes, children)
+
+    def price(self, batch: MappingBatch, *, links: bool = True) -> BatchPrices:
+        """Prices of mappings whose factors multiply to the bounds."""
+        from .batch_kernel import Answers, price_all
+
+        if not self._able:
+            return _price_each(self._arch, self._problem, batch, links)
+        shape = len(batch), len(self._arch.levels), len(self._problem.tensors)
+        cycles, energy, used = np.zeros(shape[0], np.int64), np.zeros(shape[0]), np.zeros(shape[:2], np.int64)
+        answers = Answers(cycles, energy, np.zeros((*shape, 3), np.int64), used)
+        price_all(self._model, batch.arrays(), self._nest, self._links, links, answers)
+        reads, fills, updates = (answers.counts[..., kind] for kind in range(3))
+        return BatchPrices(cycles, energy, _fits(self._arch, batch, used), reads, fills, updates)
 
 
 def _price_each(arch: Architecture, problem: Problem, batch: MappingBatch, links: bool) -> BatchPrices:

@@ -98,7 +98,7 @@ def least_product(
     last, found, kept = model.capacity.shape[0] - 1, float(np.inf), 0
     for t in range(words.shape[0]):
         kept |= int(skeleton.kept[last - 1, t]) << t
-    latency = latencies_of(model, skeleton)
+    latency, waits = latencies_of(model, skeleton), not model.timeloop
     least = max(steady + latency, fewest)
     fill_rooms(model, skeleton, rooms)
     for cell in cells:
@@ -110,14 +110,14 @@ def least_product(
                 if row >= 0 and (kept >> t) & 1:
                     words[t] = plan.words[row, cell]
                     total += plan.energies[row, cell]
-                    tile = plan.sizes[t, cell] if skeleton.parent[0, t] == last - 1 else 0.0
+                    tile = plan.sizes[t, cell] if waits and skeleton.parent[0, t] == last - 1 else 0.0
                     near = tile * model.weight[last - 1, t]
                 elif row >= 0:
                     row = row if plan.sizes[t, cell] <= rooms[t] else plan.moved[t]
                     words[t] = plan.words[row, cell]
                     price = model.read[last, t] + (model.write[last, t] if model.is_output[t] else 0.0)
                     total += max(words[t] - model.full[t], 0.0) * price
-                    if plan.counts[t] and row != plan.moved[t]:
+                    if waits and plan.counts[t] and row != plan.moved[t]:
                         tile = plan.sizes[t, cell] - plan.sizes[t, cells[0]]
                 if total * least >= found:
                     break

@@ -100,7 +100,7 @@ def stream_cycles(task: Task, known: int) -> float:
     model, skeleton = task.model, task.skeleton
     last = skeleton.kept.shape[0] - 1
     total = 0.0
-    for outwards in range(2):
+    for outwards in range(0 if model.timeloop else 2):
         innermost, slowest = last + 1, 0.0
         for level in range(last + 1):
             source, target, network = 0.0, 0.0, 0.0

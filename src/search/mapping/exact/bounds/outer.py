@@ -46,7 +46,8 @@ def ports_of(model: Model, sent: Floats, kept: int, children: int) -> float:
         into += words * model.weight[last, t] if back else 0.0
         if (kept >> t) & 1:
             fills = max(0.0, words - full * children) + full if back else words
-            reads += (words if back else full) * model.weight[last - 1, t]
+            if not (back and model.timeloop):
+                reads += (words if back else full) * model.weight[last - 1, t]
             writes += fills * model.weight[last - 1, t]
     outside = max(out / far[0], into / far[1], (out + into) / far[2])
     inside = max(reads / near[0], writes / near[1], (reads + writes) / near[2]) / children
@@ -257,7 +258,7 @@ class Outer:
         their way to others, and on the way back.  Ports `inside` of it may not count.
         """
         model, total = self._model, np.zeros((1,) * self._tables.dims)
-        if self.children > 1 and not model.perfect:
+        if model.timeloop or (self.children > 1 and not model.perfect):
             return total
         limits, into = model.bandwidth[self.last], model.bandwidth[self.last - 1]
         for back in (False, True):
@@ -273,7 +274,9 @@ class Outer:
         return total
 
     def pace(self, t: int) -> float:
-        """Cycles at least that the outermost memory takes for each element of tensor `t`, in its direction."""
+        """Cycles at least that all wait for each element of tensor `t` at the outermost memory, in its direction."""
+        if self._model.timeloop:
+            return 0.0
         rate = one_way(self._model.bandwidth[self.last], bool(self._model.is_output[t]))
         return float(self._model.weight[self.last, t] / rate)
 

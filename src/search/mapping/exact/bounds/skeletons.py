@@ -33,7 +33,7 @@ def first_words(model: Model, skeleton: Skeleton, inside: int, far: Floats) -> N
     in and out."""
     far[:] = 0.0
     last = skeleton.kept.shape[0] - 1
-    for t in range(model.kind.shape[0]):
+    for t in range(0 if model.timeloop else model.kind.shape[0]):
         own = skeleton.parent[0, t]
         if own < inside:
             words = (

@@ -13,7 +13,7 @@ from .....algebra.factors import divisors_of
 from .....costs.compiled import bare_entry
 from .....costs.exact.axes import axes_of, tile_words
 from .....costs.hierarchy import Architecture, Level, Problem, Tensor
-from ...values import Space
+from ...values import CostModel, Space
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -44,7 +44,8 @@ class Model(NamedTuple):
     dimension has a factor along both axes (else, less than one row of one).  Perfect factors are among
     `divisors` (D, M) of the bounds, `many` (D,) of them, rising.  `room` (4, M, M) is for intermediate results.
     `opposed` (T,): a sliding axis has terms of both signs, so loops may take it to either side.  `mesh` (L, 2) has the
-    children of a memory along both axes, 0 where it costs more to send words further.
+    children of a memory along both axes, 0 where it costs more to send words further.  `timeloop`: words and cycles are
+    Timeloop's, so results that leave a memory are not read there, and nothing waits for first and last tiles.
     """
 
     bounds: Ints
@@ -69,10 +70,15 @@ class Model(NamedTuple):
     room: Floats
     opposed: Bools
     mesh: Ints
+    timeloop: bool
 
 
-def model_of(arch: Architecture, problem: Problem, space: Space) -> tuple[Model, tuple[int, ...]]:
-    """The arrays, and the problem's dimension behind each of theirs."""
+def model_of(
+    arch: Architecture, problem: Problem, space: Space, counts: CostModel = "exact"
+) -> tuple[Model, tuple[int, ...]]:
+    """The arrays, and the problem's dimension behind each of theirs, where that cost model `counts`."""
+    if counts == "timeloop":
+        arch, problem = as_timeloop_has_it(arch, problem)
     dims = tuple(d for d, bound in enumerate(problem.bounds) if bound > 1) or (0,)
     kind, window, coefficient, windows = _indexing(problem, dims)
     weight = np.array([[_weight(level, tensor) for tensor in problem.tensors] for level in arch.levels])
@@ -106,8 +112,19 @@ def model_of(arch: Architecture, problem: Problem, space: Space) -> tuple[Model,
         room=np.zeros((4, *(min(divisors.shape[1], MOST_DIVISORS),) * 2)),
         opposed=np.array([_opposed(tensor, problem.bounds) for tensor in problem.tensors], np.bool_),
         mesh=np.array([(0, 0) if hops else arch.fan_out(level) for level in range(len(arch.levels))], np.int64),
+        timeloop=counts == "timeloop",
     )
     return model, dims
+
+
+def as_timeloop_has_it(arch: Architecture, problem: Problem) -> tuple[Architecture, Problem]:
+    """The same without what Timeloop's model does not count: widths of elements, latencies, bandwidths of networks."""
+    levels = (
+        replace(level, entries=level.capacity_words, multiple_buffering=1.0, latency_cycles=0, network_bandwidth=None)
+        for level in arch.levels
+    )
+    tensors = tuple(replace(tensor, word_bits=None) for tensor in problem.tensors)
+    return replace(arch, levels=tuple(levels)), replace(problem, tensors=tensors)
 
 
 def reduced(problem: Problem, dims: tuple[int, ...]) -> Problem:

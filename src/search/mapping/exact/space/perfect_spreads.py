@@ -29,8 +29,9 @@ class Ways(NamedTuple):
     """What a spread may be combined with: ways `chains` (T, K, L) to keep tensors, `many` (T,) of them.
 
     `front` (M, F, 3) has what the last memory's tile may cost, by the set of tensors that it keeps: energy, cycles of
-    ports, cycles to fill and drain; `points` (M,) of them.  `prices` (T, L, 3) are energy of reads and writes and
-    cycles of the busiest port for an element.  `least_energy` and `least_cycles` hold for all mappings.
+    ports, cycles to fill and drain; `points` (M,) of them.  `prices` (T, L, 4) are energy of reads and writes,
+    cycles of the busiest port, and energy of the reads of a result that leaves, for an element.  `least_energy` and
+    `least_cycles` hold for all mappings.
     """
 
     chains: Ints
@@ -47,7 +48,8 @@ def prices_of(model: Model) -> Floats:
     """`prices` of `Ways`."""
     port = np.where(model.is_output[None], model.bandwidth[:, 1:2], model.bandwidth[:, :1])
     cycles = model.weight / np.minimum(port, model.bandwidth[:, 2:3]) * (1 - 1e-11)
-    return np.ascontiguousarray(np.stack([model.read, model.write, cycles], axis=2).transpose(1, 0, 2))
+    leaving = np.zeros_like(model.read) if model.timeloop else model.read
+    return np.ascontiguousarray(np.stack([model.read, model.write, cycles, leaving], axis=2).transpose(1, 0, 2))
 
 
 class Trail(NamedTuple):
@@ -148,7 +150,8 @@ def passed(
     into: tuple[float, float],
 ) -> float:
     """Least energy of a tensor between two memories, the `outer` one and the one further in, with energies of reads and
-    writes: `up` words leave the outer one, `down` arrive; or the other way round if it comes `back`."""
+    writes, those of words that leave `into`: `up` words leave the outer one, `down` arrive; or the other way round if
+    it comes `back`."""
     if not back:
         return up * outer[0] + down * into[1]
     again, fills = max(0.0, up - owned_up), max(0.0, down - owned)
@@ -185,7 +188,7 @@ def tensor_costs(ways: Ways, t: int, back: bool, flows: Floats, children: More, 
                 inmost = c
             elif below < levels - 2:
                 own, into = flows[2, c] * at_most(more, c + 1, free), flows[2, below] * at_most(more, below + 1, free)
-                outer, inner_ones = (prices[c, 0], prices[c, 1]), (prices[below, 0], prices[below, 1])
+                outer, inner_ones = (prices[c, 0], prices[c, 1]), (prices[below, 3], prices[below, 1])
                 energy += passed(back, flows[1, c], flows[1, below], own, into, outer, inner_ones)
             below = c
         room, outside = 1.0, 1.0
@@ -255,6 +258,7 @@ def bound_of(model: Model, order: Ints, ways: Ways, fitting: Fitting, trail: Tra
         for d in order[done:]:
             free *= 1.0 if model.kind[t, d] == PLAIN else float(model.bounds[d])
         size = float(union_size(model, t, trail.inside[last], trail.inside[0])) * model.weight[-1, t]
+        size *= 0.0 if model.timeloop else 1.0
         children = More(trail.more[t], free, trail.more[tensors], trail.used[done])
         tensor_costs(ways, t, model.is_output[t], trail.flows[done, t], children, size, room[:, t])
     best = np.inf

@@ -141,7 +141,7 @@ def settle(
         return energy
     fills, drains = passed[1], 0.0
     if model.is_output[t]:
-        fills, drains = max(0.0, passed[1] - owned[1]), passed[1]
+        fills, drains = max(0.0, passed[1] - owned[1]), 0.0 if model.timeloop else passed[1]
     words[level, 0] += drains * model.weight[level, t]
     words[level, 1] += fills * model.weight[level, t]
     return energy + drains * model.read[level, t] + fills * model.write[level, t]

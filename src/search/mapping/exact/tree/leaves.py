@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
-from math import inf
+from math import inf, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +14,13 @@ from .....costs.exact.batch import workspace
 from .....costs.exact.batch_kernel import price_all
 from .....costs.exact.batch_orders import best_orders, sets_for
 from .....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
-from .....costs.hierarchy.batch import Batch
+from .....costs.hierarchy.batch import Batch, MappingBatch
+from .....costs.timeloop.batch_model import Workspace as TimeloopWorkspace
 from ..bounds.estimates import ROUNDING, Estimates
 from ..bounds.hops import Placement
 from ..dominance.orders import blocks_of, count_of, orders_of
 from ..dominance.symmetries import Kept, members
-from ..space.model import WINDOW, Ints, Model, reduced
+from ..space.model import WINDOW, Bools, Floats, Ints, Model, reduced
 from ..space.spreads import Factors
 from .incumbent import Incumbent
 from .state import new_leaves
@@ -40,6 +41,14 @@ class Site(NamedTuple):
     layouts: Sequence[Sequence[Placement]]
     unplaced: bool
     kept: Kept
+
+
+class Answered(NamedTuple):
+    """Energies in pJ, cycles, and whether mappings fit, (N,) and perhaps room for more."""
+
+    energy: Floats
+    cycles: Ints
+    valid: Bools
 
 
 class Settling:
@@ -64,7 +73,11 @@ class Settling:
         levels = len(arch.levels)
         self.room = workspace(arch, reduced(problem, dims), LEAVES)
         self.leaves = new_leaves(LEAVES, levels, len(dims))
-        self.sets = sets_for(self.room.shape) if self.room.able and self.objective < 2 else None
+        able = self.room.able and self.objective < 2 and not model.timeloop
+        self.sets = sets_for(self.room.shape) if able else None
+        if model.timeloop:
+            children = max(prod(arch.fan_out(level)) for level in range(levels))
+            self.timeloop = TimeloopWorkspace(arch, reduced(problem, dims), children)
         self.evaluated, self.hurried, self.diving = 0, False, False
 
     def price_leaves(self, site: Site) -> float:
@@ -161,17 +174,25 @@ class Settling:
 
     def price(self, factors: Ints, orders: Ints, layout: Sequence[Placement], kept: Kept) -> list[float]:
         """Energies (N,) of mappings (N, L, D), the best of which is kept."""
-        room, number = self.room, len(factors)
-        rows = self.rows(layout, factors, orders)
-        price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
+        number = len(factors)
+        answers = self.answers(self.rows(layout, factors, orders))
         self.evaluated += number
-        energies: list[float] = room.answers.energy[:number].tolist()
+        energies: list[float] = answers.energy[:number].tolist()
         for n, energy in enumerate(energies):
-            if room.answers.valid[n]:
-                cycles = int(room.answers.cycles[n])
+            if answers.valid[n]:
+                cycles = int(answers.cycles[n])
                 found = partial(self.mapping, factors[n], orders[n], layout, kept)
                 self.best.offer(self.value(energy, cycles), energy, cycles, found)
         return energies
+
+    def answers(self, rows: Batch) -> Answered:
+        """The prices of mappings by the cost model in question."""
+        if self.model.timeloop:
+            found = self.timeloop.price(MappingBatch(*rows))
+            return Answered(found.energy_pj, found.cycles, found.valid)
+        room = self.room
+        price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
+        return Answered(room.answers.energy, room.answers.cycles, room.answers.valid)
 
     def rows(self, layout: Sequence[Placement], factors: Ints, orders: Ints) -> Batch:
         """Mappings (N, L, D) of the skeleton, to be priced."""

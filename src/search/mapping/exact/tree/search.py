@@ -58,13 +58,19 @@ Node = tuple[float, Spread, int, Kept]
 """A bound, a spread and the family that it is of; a skeleton keeps tensors in some way, a mere spread in none."""
 
 
+def counts_blocks(arch: Architecture) -> bool:
+    """Whether Timeloop's model rounds up what each of several instances of a memory reads, so that their number counts
+    where the words of all are the same."""
+    return any(level.block_size > 1 and level.instances > 1 for level in arch.levels)
+
+
 class Search:
     """One problem on one machine: what all skeletons share, and the best mapping so far."""
 
     def __init__(self, arch: Architecture, problem: Problem, request: Request, limits: Bounds) -> None:
         self.arch, self.problem, self.request = arch, problem, request
         self.objective = OBJECTIVES.index(request.objective)
-        self.model, self.dims = model_of(arch, problem, request.space)
+        self.model, self.dims = model_of(arch, problem, request.space, request.model)
         self.bounds: Factors = tuple(self.model.bounds.tolist())
         self.levels, self.tensors = len(arch.levels), len(problem.tensors)
         self.meshes = [arch.fan_out(level) for level in range(self.levels)]
@@ -82,7 +88,8 @@ class Search:
         self.settling = Settling(arch, problem, self.model, self.dims, self.estimates, self.best, self.late)
         self.nodes, self.limits, self.in_vain = 0, limits, 0
         self.symmetries = symmetries(reduced(problem, self.dims), arch.roles(problem))
-        self.places = Places(self.model, self.meshes, split=split, alone=self.hops.some)
+        alone = self.hops.some or (self.model.timeloop and counts_blocks(arch))
+        self.places = Places(self.model, self.meshes, split=split, alone=alone)
         self.queue: list[Node] = []
         self.low, self.settled_low = 0.0, inf
         self.least = self.least_energy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import inf, log
+from math import ceil, inf, log
 
 from .....costs.bounds import Bounds, bounds_of
 from .....costs.clock import processor_seconds
@@ -15,7 +15,7 @@ from .....errors import InfeasibleError
 from .....interruption import stop_unless, stoppable
 from ...refine import solve as refine
 from ...values import Mapped, Request
-from ..space.limits import check, check_timeloop
+from ..space.limits import check, check_timeloop, timeloop_agrees
 from .search import Search
 
 PERFECT_SHARE, PLAIN_SHARE, NARROW_SHARE = 0.65, 0.3, 0.75
@@ -80,14 +80,15 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
     """
     if request.model == "timeloop":
         check_timeloop(request)
-        if len(arch.levels) != TIMELOOP_LEVELS:
-            return refine(arch, problem, request)
-        from ...timeloop import solve as three_memories
+        if not timeloop_agrees(arch, problem):
+            if len(arch.levels) != TIMELOOP_LEVELS:
+                return refine(arch, problem, request)
+            from ...timeloop import solve as three_memories
 
-        return three_memories(arch, problem, request.objective, request.space, request.time_limit_s)
+            return three_memories(arch, problem, request.objective, request.space, request.time_limit_s)
     check(problem)
     clock = _Clock(request)
-    limits = bounds_of(arch, problem)
+    limits = bounds_of(arch, problem) if request.model == "exact" else timeloop_bounds(arch, problem)
     least = {"edp": limits.edp_j_cycle * 1e12, "energy": limits.energy_pj, "latency": float(limits.cycles)}
     floor = least[request.objective]
     evaluated = 0
@@ -108,6 +109,12 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
         search = _searched(arch, problem, request, limits, clock, 1.0, None, HELP)
     search.settling.evaluated += evaluated
     return search.answer(min(max(search.low, floor), search.best.value), clock.began)
+
+
+def timeloop_bounds(arch: Architecture, problem: Problem) -> Bounds:
+    """What no mapping can go below in Timeloop's model: operations one by one on all units."""
+    energy, cycles = problem.macs * arch.mac_energy_pj, ceil(problem.macs / arch.mac_instances)
+    return Bounds(energy * cycles * 1e-12, energy, cycles, 0.0, {})
 
 
 def _searched(

@@ -71,15 +71,14 @@ def test_help_comes_where_the_best_is_far_above_the_bound(near: float, helps: in
     assert mapped.proven
 
 
-def test_timeloops_model_on_more_than_three_memories_is_answered_unproven(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sys.modules["tilewright.search.mapping.refine.solve"], "STEPS", 500)
+def test_timeloops_model_on_more_than_three_memories():
     three = machine(6)
     deep = replace(three, levels=(Level("Reg", 3, 8, 4, 1, 0.2), *three.levels), mac_instances=8, mac_mesh_x=4)
-    mapped = solve(deep, GEMM, Request(model="timeloop", space=Space(bypass=True, split_axes=True), time_limit_s=0.2))
+    mapped = solve(deep, GEMM, Request(model="timeloop", space=Space(bypass=True, split_axes=True), time_limit_s=5))
     price = timeloop.evaluate(deep, GEMM, mapped.mapping)
     assert price.valid
     assert (price.energy_pj, price.cycles) == (mapped.energy, mapped.cycles)
-    assert (mapped.proven, mapped.lower_bound) == (False, 0.0)
+    assert mapped.proven
 
 
 def test_a_chain_of_products_whose_operands_rest_in_the_same_loops_is_bounded():
