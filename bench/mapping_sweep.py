@@ -3,7 +3,7 @@
 Pairs of more than `--most` mappings are left out.  Without a time limit an answer must be the optimum where it says so,
 and its bound must never be above the optimum.  Objectives are energy times delay, energy, cycles, and off-chip words;
 machines have two to five memories, up to two arrays, ports, networks and memories of some tensors only.  Kind `three`
-is for `--models timeloop`, which is searched to the end on three memories.
+has units that share an innermost memory, which `--models timeloop` treats in its own way.
 
 `--hurried` stops searches at random times, `--skeletons` compares the best mapping of each skeleton, `--coarse` makes
 tables with few cells, `--untimed` leaves out all bandwidths.  A faulty pair is printed with the arguments that repeat

@@ -41,8 +41,8 @@ SEARCHES: dict[str, Search] = {
         ((*SMALL, "--factors", "perfect"), SMALL, (*SMALL, "--method", "refine")),
     ),
     "exact mapper of Timeloop's model": Search(
-        ("search/mapping/timeloop/scan.scan",),
-        (("map", GEMM, "--target", "conventional", "--model", "timeloop"),),
+        ("search/mapping/exact/tree/walk.walk", "costs/timeloop/batch_kernel.price_all", ANNEAL),
+        ((*SMALL, "--model", "timeloop"), (*SMALL, "--model", "timeloop", "--method", "refine")),
     ),
     "refine mapper": Search((PRICES, ANNEAL), ((*SMALL, "--method", "refine"),)),
     "cost model": Search((PRICES,), ((*SMALL, "--method", "sunstone"),)),

@@ -10,8 +10,8 @@ from ..costs.hierarchy import Architecture, Problem, mapping_as_json, parse_arch
 from ..costs.json_fields import Json, bad, read_json
 from ..errors import TilewrightError
 from ..interruption import requested, stop_unless, stoppable
-from ..search.mapping.timeloop import solve
-from ..search.mapping.values import Mapped, Objective, Space
+from ..search.mapping.exact import solve
+from ..search.mapping.values import Mapped, Objective, Request, Space
 
 
 def cases_file(
@@ -43,7 +43,7 @@ def cases_file(
         key = arch, problem, space
         if key not in known:
             with stoppable():
-                known[key] = solve(arch, problem, objective, space, time_limit_s)
+                known[key] = solve(arch, problem, Request(objective, "timeloop", space, time_limit_s=time_limit_s))
         if key not in known:
             break
         results.append({"arch": arch.name, "problem": problem.name} | _answer(arch, problem, known[key]))

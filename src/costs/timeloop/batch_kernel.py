@@ -10,7 +10,7 @@ import numpy as np
 from ..exact.compiled import bare, bare_entry
 from ..hierarchy.batch import Batch
 from .batch_arrays import Floats, Ints, Model
-from .batch_links import Links, look_around, place
+from .batch_links import Links, is_placed, look_around, place
 from .batch_words import BOUNDS, DIMS, STRIDES, extents, operand_traffic, traffic
 
 READS, FILLS, UPDATES = range(3)
@@ -102,12 +102,15 @@ def _set_nest(model: Model, batch: Batch, n: int, nest: Nest) -> None:
 
 @bare
 def _set_links(model: Model, batch: Batch, n: int, nest: Nest, links: Links, linked: bool) -> None:
-    """Place the children of mapping `n`, which `nest` has."""
+    """Place the children of mapping `n`, which `nest` has, where they are not those of the mapping before."""
     for level in range(nest.order.shape[0]):
         for d in range(nest.order.shape[1]):
             nest.layout[0, d], nest.layout[1, d] = batch.spatial_x[n, level, d], batch.order_x[n, level, d]
             nest.layout[2, d], nest.layout[3, d] = batch.spatial_y[n, level, d], batch.order_y[n, level, d]
-        place(links, model, level, nest.tiles[2 * level - 1] if level > 0 else nest.ones, nest.layout)
+        child = nest.tiles[2 * level - 1] if level > 0 else nest.ones
+        if is_placed(links, level, child, nest.layout):
+            continue
+        place(links, model, level, child, nest.layout)
         several = links.shape[level, 0] > 1
         for t in range(nest.kept.shape[1]):
             links.active[level, t], links.groups[level, t] = 1 if several and linked else 0, 1

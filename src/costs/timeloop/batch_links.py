@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..exact.compiled import bare, bare_entry, part
+from ..exact.compiled import bare, part
 from .batch_arrays import Ints, Model
 
 SCATTER = 2654435761
@@ -86,15 +86,6 @@ def new_links(levels: int, tensors: int, dims: int, axes: int, children: int) ->
     )
 
 
-@bare_entry
-def place_and_group(links: Links, model: Model, level: int, child: Ints, layout: Ints) -> None:
-    """`place`, and the number of `groups` of active tensors, which no order of the layout changes."""
-    place(links, model, level, child, layout)
-    for t in range(model.axis.shape[0]):
-        if links.active[level, t]:
-            look_around(links, model, level, t)
-
-
 @bare
 def place(links: Links, model: Model, level: int, child: Ints, layout: Ints) -> None:
     """Set up the children of tile `child` spread as `layout` (4, D): factors along X, their order, the same for Y."""
@@ -118,6 +109,18 @@ def place(links: Links, model: Model, level: int, child: Ints, layout: Ints) -> 
             if model.axis[t, d] >= 0:
                 most = layout[0, d] * layout[2, d] - 1
                 links.span[level, t, model.axis[t, d]] += most * model.step[t, d] * child[d]
+
+
+@bare
+def is_placed(links: Links, level: int, child: Ints, layout: Ints) -> bool:
+    """Whether `place` was last called with the same."""
+    for d in range(child.shape[0]):
+        if links.child[level, d] != child[d]:
+            return False
+        for kind in range(4):
+            if links.layout[level, kind, d] != layout[kind, d]:
+                return False
+    return True
 
 
 @bare

@@ -106,7 +106,7 @@ def least_product(
             total, into, back, near_in, near_back = energy, far[0], far[1], 0.0, 0.0
             for t in range(words.shape[0]):
                 row, tile, near = plan.rows[case, t], 0.0, 0.0
-                words[t] = model.full[t]
+                words[t] = model.least[t]
                 if row >= 0 and (kept >> t) & 1:
                     words[t] = plan.words[row, cell]
                     total += plan.energies[row, cell]

@@ -6,13 +6,13 @@ that dimensions have, and on the order of their loops there.
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import islice, product
 from math import factorial, prod
 from typing import NamedTuple
 
 import numpy as np
 
-from ..space.model import PLAIN, UNRELATED, Floats, Model
+from ..space.model import PLAIN, UNRELATED, WINDOW, Floats, Model
 from ..space.spreads import Factors, Layout, layouts_of, orders_along
 from ..tree.state import Skeleton
 
@@ -37,6 +37,27 @@ def plain(layout: Layout) -> Placement:
     """A placement with loops in the order of dimensions."""
     order = tuple(range(len(layout[0])))
     return Placement(*layout, order, order)
+
+
+def placements(
+    model: Model, spread: tuple[Factors, ...], meshes: list[tuple[int, int]], *, split: bool
+) -> tuple[list[list[Placement]], bool]:
+    """In Timeloop's model, all placements that may differ in which neighbours have what, the plain one first.
+
+    Also whether there are others: only so many are answered.
+    """
+    found: list[list[Placement]] = []
+    for level, (factors, mesh) in enumerate(zip(spread, meshes, strict=True)):
+        sums = ((model.kind == WINDOW).any(axis=0) & (np.array(factors) > 1)).any()
+        most = MOST + 1 if sums or level == 0 or model.mesh[level, 0] == 0 else 1
+        every = (
+            Placement(*layout, *orders)
+            for layout in layouts_of(factors, mesh, split=split)
+            for orders in product(*map(orders_along, layout))
+        )
+        found.append(list(islice(every, most)))
+    many = prod(map(len, found)) > MOST
+    return [list(chosen) for chosen in islice(product(*found), 1 if many else None)], many
 
 
 class Hops:

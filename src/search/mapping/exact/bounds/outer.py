@@ -41,13 +41,13 @@ def ports_of(model: Model, sent: Floats, kept: int, children: int) -> float:
     near, far = model.bandwidth[last - 1], model.bandwidth[last]
     into, out, reads, writes = 0.0, 0.0, 0.0, 0.0
     for t in range(sent.shape[0]):
-        words, full, back = sent[t], model.full[t], model.is_output[t]
+        words, full, least, back = sent[t], model.full[t], model.least[t], model.is_output[t]
         out += (max(0.0, words - full) if back else words) * model.weight[last, t]
         into += words * model.weight[last, t] if back else 0.0
         if (kept >> t) & 1:
-            fills = max(0.0, words - full * children) + full if back else words
+            fills = max(0.0, words - full * children) + least if back else words
             if not (back and model.timeloop):
-                reads += (words if back else full) * model.weight[last - 1, t]
+                reads += (words if back else least) * model.weight[last - 1, t]
             writes += fills * model.weight[last - 1, t]
     outside = max(out / far[0], into / far[1], (out + into) / far[2])
     inside = max(reads / near[0], writes / near[1], (reads + writes) / near[2]) / children
@@ -168,10 +168,14 @@ class Outer:
                 np.full_like(size, tables.bounds[d]) if run >> d & 1 else size for d, size in enumerate(self._high)
             )
             box = Boundary(tile, self._high, self._high, self._told, free=EVERY, once=True, near=near)
-            words = tables.sent(t, box, first, loops=False)
+            if self._model.timeloop:
+                whole = self.children == 1 and self.grid.perfect
+                words = tables.boxes(t, box, first, loops=False) if whole else np.ones((1,) * tables.dims)
+            else:
+                words = tables.sent(t, box, first, loops=False)
             if not self._model.perfect:
                 words = words / self.children  # where two tiles are left, children without work may rest
-            self._sent[t, run, first, near] = np.maximum(words, self._model.full[t])
+            self._sent[t, run, first, near] = np.maximum(words, self._model.least[t])
         return self._sent[t, run, first, near]
 
     def term(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
@@ -228,7 +232,7 @@ class Outer:
         return self._busy[outcome, kept]
 
     def _ports(self, outcome: Case, kept: int) -> Floats:
-        once = [np.full((1,) * self._tables.dims, full) for full in self._model.full]
+        once = [np.full((1,) * self._tables.dims, least) for least in self._model.least]
         ways = enumerate(outcome)
         sent = [self.words_sent(t, *way) if kept >> t & 1 else once[t] for t, way in ways]
         return self.busy(np.stack(np.broadcast_arrays(*sent))[None], kept)[0]

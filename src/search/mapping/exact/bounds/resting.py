@@ -8,6 +8,7 @@ from math import gcd
 import numpy as np
 
 from ..space.model import PLAIN, Bools, Floats, Ints
+from ..space.skeleton import passes_spread, price_of_help
 from ..traffic.busy import busy_along
 from ..tree.state import Skeleton
 from .grids import Sizes
@@ -50,6 +51,7 @@ class Terms:
         self.times = [self._times(d, sizes) for d, sizes in enumerate(self.low)]
         self.told = tables.told_apart(self.low, self.tile, self.times)
         self.free = sum(1 << d for d in range(self.dims) if outside[d] == 1)
+        self._nested = all((low == high).all() for low, high in zip(*tiles, strict=True))
         self._found: dict[tuple[object, ...], Floats] = {}
         self._heads: dict[tuple[int, int], tuple[object, ...]] = {}
         self._ends: dict[tuple[int, int, bool], Floats] = {}
@@ -114,8 +116,10 @@ class Terms:
         if not self.tables.model.perfect:
             rows = [inside[self.level + 2], inside[memory + 1], np.array(self.most), *(self.low[d] for d in matter)]
             rows += [cells[d] for d in matter for cells in (self.told, self.times)]
-        rows.append(skeleton.spread[self.level + 1, matter])
-        return t, memory, parent, self.free, *costs, *ratios, np.concatenate(rows).tobytes()
+        rows += [skeleton.spread[level, matter] for level in (self.level + 1, memory + 1)]
+        loose = bool(passes_spread(self.tables.model, skeleton, t, memory, parent))
+        boxes = loose, *skeleton.used[memory : memory + 2].tolist()
+        return t, memory, parent, self.free, *boxes, *costs, *ratios, np.concatenate(rows).tobytes()
 
     def _settled(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool, near: int) -> Floats:
         skeleton = self.skeleton
@@ -127,6 +131,9 @@ class Terms:
             size * (spread[d] if run >> d & 1 else times)
             for d, (size, times) in enumerate(zip(tile, self.times, strict=True))
         )
+        if self.tables.model.timeloop:
+            box = Boundary(up, down, step, once=whole)
+            return np.maximum(self._boxes(t, (memory, parent), box, first), skeleton.least[memory, t])
         there = 1.0 - self._ragged(t, memory, run, whole=whole)
         free = self.free if near < 0 else EVERY  # a set of the next loops alone knows nothing of others
         least = self._least(memory)
@@ -134,6 +141,25 @@ class Terms:
         words = [self.tables.sent(t, box, first, loops=not whole) * there for box in boxes]
         energy = self.tables.settled(t, memory, parent, words[0], words[1], owned)
         return np.maximum(energy, skeleton.least[memory, t])
+
+    def _boxes(self, t: int, ends: tuple[int, int], box: Boundary, first: int) -> Floats:
+        """As `settle.kill_boxes`, where `box` has all iterations of the first loop if it says `once`."""
+        tables, skeleton, (memory, parent) = self.tables, self.skeleton, ends
+        if tables.model.windows[t] and not self._nested:
+            return np.zeros((1,) * self.dims)
+        loose = bool(passes_spread(tables.model, skeleton, t, memory, parent))
+        up = tables.boxes(t, box, first, loops=not box.once, loose=loose)
+        down = tables.boxes(t, box._replace(tile=box.child), first, loops=not box.once)
+        owned = float(skeleton.owned[parent, t]), float(skeleton.owned[memory, t])
+        energy = tables.settled(t, memory, parent, up, down, owned)
+        helped = tables.helped(t, box, first, skeleton.spread[memory + 1])
+        if not helped.any():
+            return energy
+        sure = np.minimum(up, np.maximum(tables.model.least[t], tables.surely(t, box, loose=loose)))
+        down = np.maximum(0.0, down * (sure / up if skeleton.used[memory + 1] > 1 else 1.0) - skeleton.used[memory])
+        less = tables.settled(t, memory, parent, sure, down, owned)
+        less = less + (up - sure) * price_of_help(tables.model, skeleton, t, memory, parent)
+        return np.where(helped, np.minimum(energy, less), energy)
 
     def _least(self, memory: int) -> Sizes:
         """The smallest tiles of a memory whose instances make up tiles of this one; imperfect factors."""

@@ -16,6 +16,8 @@ import numpy as np
 
 from .....costs.compiled import bare, compiled
 from ..space.model import EVERY, PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
+from ..space.skeleton import plain_size
+from ..traffic.boxes import along_boxes, box_along, boxes_along, may_help
 from ..traffic.ragged import fixed_sizes, understood, window_words
 from ..traffic.scattered import least_words
 from ..traffic.window_reuse import Others, kept_on_average, left
@@ -34,6 +36,11 @@ ANY = Others(inf, inf, 1.0)
 
 COUNTS, SHARES = (1.0, 3.0, 8.0, inf), (0.0, 0.75, 0.9375, 1.0)
 """What is told apart of such loops."""
+
+
+BoxKind = tuple[int, bool, bool, bool]
+"""The first loop, whether it has any number of iterations, whether boxes of children are `loose`, and whether only the
+words count that surely come."""
 
 
 class Boundary(NamedTuple):
@@ -130,6 +137,34 @@ def may_leave_gaps(model: Model, t: int, w: int, child: Ints, step: Ints, mixed:
 
 
 @compiled
+def box_rows(
+    model: Model, t: int, w: int, sizes: Ints, first: int, flags: tuple[bool, bool, bool], out: Floats
+) -> None:
+    """Fill `out` (N,) with the factors of sum `w` for tiles, those of children and steps, `sizes` (3, N, D).
+
+    Of `flags` see `BoxKind`.
+    """
+    loops, loose, sure = flags
+    for n in range(out.shape[0]):
+        tile, child, step = sizes[0, n], sizes[1, n], sizes[2, n]
+        bound = 0 if loops or first < 0 else model.bounds[first] // step[first]
+        box = Transfer(tile, child, step, child, model.bounds, first, bound, 0, EVERY, False)
+        if sure:
+            out[n] = boxes_along(model, t, w, tile, child, loose) * box_along(model, t, w, child)
+        else:
+            out[n] = along_boxes(model, t, w, box, loose)
+
+
+@compiled
+def help_rows(model: Model, t: int, sizes: Ints, first: int, spread: Ints, out: Bools) -> None:
+    """Fill `out` (N,) for sizes as in `box_rows` where children are `spread` (D,)."""
+    for n in range(out.shape[0]):
+        tile, child, step = sizes[0, n], sizes[1, n], sizes[2, n]
+        box = Transfer(tile, child, step, child, model.bounds, first, 0, 0, EVERY, False)
+        out[n] = may_help(model, t, box, spread)
+
+
+@compiled
 def settle_rows(
     model: Model, t: int, level: int, parent: int, up: Floats, down: Floats, owned: tuple[float, float]
 ) -> Floats:
@@ -221,6 +256,53 @@ class Tables:
             else:
                 total = total * self._whole(t, w, box, mine)
         return total
+
+    def boxes(self, t: int, box: Boundary, first: int, *, loops: bool, loose: bool = False) -> Floats:
+        """As `sent`, in Timeloop's model."""
+        return self._boxes(t, box, (first, loops, loose, False))
+
+    def surely(self, t: int, box: Boundary, *, loose: bool) -> Floats:
+        """`boxes.surely_sent` by cell."""
+        return self._boxes(t, box, (-1, False, loose, True))
+
+    def _boxes(self, t: int, box: Boundary, known: BoxKind) -> Floats:
+        key = "boxes", t, known, *box.key(self.matter[t])
+        found = self.known.get(key)
+        if found is None:
+            found = np.full((1,) * self.dims, float(plain_size(self.model, t)))
+            for d, kind in enumerate(self.kind[t]):
+                if kind == UNRELATED and not known[3]:
+                    found = found * along(self.bounds[d] // box.tile[d], d, self.dims)
+            for w in range(int(self.model.windows[t])):
+                found = found * self._boxes_along(t, w, box, known)
+            self.known.put(key, found)
+        return found
+
+    def _boxes_along(self, t: int, w: int, box: Boundary, known: BoxKind) -> Floats:
+        mine, boxes = self._sizes_along(t, w, box)
+        out = np.empty(boxes.shape[1])
+        first, loops, loose, sure = known
+        box_rows(self.model, t, w, boxes, first if first in mine else -1, (loops, loose, sure), out)
+        return out.reshape([len(box.tile[d]) if d in mine else 1 for d in range(self.dims)])
+
+    def helped(self, t: int, box: Boundary, first: int, spread: Ints) -> Bools:
+        """`boxes.may_help` by cell."""
+        if first < 0 or self.window[t][first] < 0 or spread[self.model.window[t] >= 0].max() == 1:
+            return np.zeros((1,) * self.dims, np.bool_)
+        mine, boxes = self._sizes_along(t, self.window[t][first], box)
+        out = np.empty(boxes.shape[1], np.bool_)
+        help_rows(self.model, t, boxes, first, np.ascontiguousarray(spread), out)
+        return out.reshape([len(box.tile[d]) if d in mine else 1 for d in range(self.dims)])
+
+    def _sizes_along(self, t: int, w: int, box: Boundary) -> tuple[list[int], Ints]:
+        """The dimensions of sum `w`, and tiles, those of children and steps (3, N, D) by their cells."""
+        mine = [d for d in range(self.dims) if self.window[t][d] == w]
+        places = np.indices([len(box.tile[d]) for d in mine]).reshape(len(mine), -1)
+        boxes = np.ones((3, places.shape[1], self.dims), np.int64)
+        for filled, sizes in zip(boxes, box[:3], strict=True):
+            for d, place in zip(mine, places, strict=True):
+                filled[:, d] = sizes[d][place]
+        return mine, boxes
 
     def _least(self, t: int, w: int, box: Boundary, first: int) -> Floats:
         """Words along a window; the least for any bound of a loop that slides."""

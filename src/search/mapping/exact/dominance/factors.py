@@ -21,7 +21,7 @@ def idle(task: Task, level: int) -> bool:
     is all the same to tiles whether loops are inside or outside of these, but for windows.
     """
     model, skeleton = task.model, task.skeleton
-    if not model.perfect:
+    if not model.perfect or skeleton.loose[0]:
         return False
     for t in range(model.kind.shape[0]):
         if skeleton.kept[level, t]:
@@ -40,7 +40,7 @@ def idle_along(task: Task, level: int, d: int) -> bool:
     """Whether loops of dimension `d` of a memory can as well be those of the next one: nothing is kept up to it, so
     that their order does not matter, and spatial loops between do not belong to a window of that dimension."""
     model, skeleton = task.model, task.skeleton
-    if not model.perfect:
+    if not model.perfect or skeleton.loose[0]:
         return False
     for t in range(model.kind.shape[0]):
         for inner in range(level + 1):
@@ -67,12 +67,24 @@ def settled_inside(task: Task, level: int, d: int) -> bool:
 
 
 @bare
+def boxes_inside(task: Task, level: int) -> bool:
+    """Whether memories up to `level` keep a tensor of which neighbours may have words, if its loops come first."""
+    for t in range(task.model.kind.shape[0]):
+        for c in range(level + 1 if task.model.timeloop and task.model.windows[t] > 0 else 0):
+            if task.skeleton.kept[c, t]:
+                return True
+    return False
+
+
+@bare
 def belongs_inside(task: Task, level: int, d: int) -> bool:
     """Whether loop `d`, of the innermost at memory `level`, is as good at one further in, and makes one loop with that
     of its dimension there: it moves nothing that is kept inside.
     """
     model, skeleton, state = task.model, task.skeleton, task.state
     windows, inner = not model.perfect, level - 1
+    if skeleton.loose[0] or boxes_inside(task, inner):
+        return False
     for t in range(model.kind.shape[0]):
         windows |= model.kind[t, d] == WINDOW
     if not settled_inside(task, inner, d) or (windows and skeleton.spread[level, d] > 1):
@@ -122,6 +134,8 @@ def better_outside(task: Task, level: int, d: int, alive: int) -> bool:
     """
     model, skeleton = task.model, task.skeleton
     if level >= skeleton.kept.shape[0] - 1 or settled_inside(task, level, d):
+        return False
+    if skeleton.loose[0] or boxes_inside(task, level):
         return False
     shared = not model.perfect and skeleton.spread[level + 1, d] > 1
     if shared and task.timed and begins_with_fewer(task, level, d):

@@ -77,7 +77,7 @@ def loop_inside(task: Task, level: int, d: int) -> int:
     place: no tensor of that dimension is kept between.  -1 if there is none."""
     model, skeleton, state = task.model, task.skeleton, task.state
     for k in range(level - 1, -1, -1):
-        if not may_cross(model, skeleton, k + 1, d) or moves_kept(model, skeleton, k, d):
+        if skeleton.loose[0] or not may_cross(model, skeleton, k + 1, d) or moves_kept(model, skeleton, k, d):
             return -1
         if state.tile[k, d] > state.base[k, d]:
             for t in range(model.kind.shape[0]):
@@ -133,7 +133,7 @@ def last_loop(task: Task, level: int, d: int) -> int:
     """The memory of the last loop of dimension `d` inside of memory `level`, -1 if there is none, or if it is not all
     the same to tiles on which side of spatial loops between it runs."""
     for k in range(level - 1, -1, -1):
-        if not may_cross(task.model, task.skeleton, k + 1, d):
+        if task.skeleton.loose[0] or not may_cross(task.model, task.skeleton, k + 1, d):
             return -1
         if task.state.tile[k, d] > task.state.base[k, d]:
             return k

@@ -5,12 +5,16 @@ Statement 14 of docs/exact-mapper.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, groupby, permutations, product
 from math import factorial, prod
 
-from ..space.model import UNRELATED, WINDOW, Ints, Model
-from ..tree.state import Leaves
+import numpy as np
+
+from ..space.model import EVERY, UNRELATED, WINDOW, Bools, Ints, Model
+from ..traffic.boxes import may_help
+from ..traffic.windows import Transfer
+from ..tree.state import Leaves, Skeleton
 
 Order = tuple[int, ...]
 Block = tuple[bool, Order]
@@ -43,6 +47,34 @@ def blocks_of(leaves: Leaves, row: int, model: Model, kept: Ints) -> Blocks:
             loose = loose or (number >= 0 and any(moves[d] for d in dims))
         found.append(parts)
     return found
+
+
+def orders_that_count(model: Model, skeleton: Skeleton, factors: Ints) -> tuple[Bools, bool]:
+    """In Timeloop's model, whether all orders of a memory's loops, with `factors` (L, D), may differ, (L,), and whether
+    those within blocks do: two loops go on along one sum."""
+    tile, sliding = np.cumprod(skeleton.spread * factors, axis=0), False
+    links = model.mesh[0, 0] == 0 and skeleton.spread.max() > 1
+    every = bool(links or skeleton.spread[0].max() > 1)
+    helped = np.full(len(factors), every)
+    for t in np.flatnonzero(model.windows if not every else ()).tolist():
+        for c in range(len(factors) - 1):
+            outside = (factors[c + 1 :] > 1).sum(axis=0)
+            sums = [outside[model.window[t] == w].sum() for w in range(int(model.windows[t]))]
+            sliding |= bool(skeleton.kept[c, t]) and max(sums) > 1
+            level = c + 1 + int((factors[c + 1 :] > 1).any(axis=1).argmax())
+            step = tile[level] // factors[level]
+            for first in np.flatnonzero((model.window[t] >= 0) & (factors[level] > 1)).tolist():
+                box = Transfer(step, tile[c], step, step, model.bounds, first, 0, 0, EVERY, False)
+                if may_help(model, t, box, skeleton.spread[c + 1]):
+                    helped[level] = True
+                    helped[level:] |= not skeleton.kept[c, t]
+    return helped, sliding
+
+
+def looping(blocks: list[Block], factors: Sequence[int]) -> list[Block]:
+    """Blocks of one memory, loops of one iteration apart, as their place does not count."""
+    alone = tuple(d for _, dims in blocks for d in dims if factors[d] == 1)
+    return [*((free, tuple(d for d in dims if factors[d] > 1)) for free, dims in blocks), (False, alone)]
 
 
 def count_of(blocks: Blocks) -> int:

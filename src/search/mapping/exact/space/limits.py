@@ -32,17 +32,6 @@ def check_timeloop(request: Request) -> None:
         raise TilewrightError("usage", "factors", expected, request.space.factors, lever)
 
 
-def timeloop_agrees(arch: Architecture, problem: Problem) -> bool:
-    """Whether Timeloop's model moves the words of the exact one: no index is a sum or has a stride, so that neighbours
-    have nothing to pass on, and units do not share an innermost memory, whose words they would."""
-    looping = [d for d, bound in enumerate(problem.bounds) if bound > 1]
-    rows = [[abs(row[d]) for d in looping] for tensor in problem.tensors for row in tensor.coefficients]
-    plain = all(sum(row) <= 1 for row in rows)
-    hops = any(level.hop_energy_pj for level in arch.levels)
-    alone = arch.fan_out(0) == (1, 1)
-    return plain and alone and not hops
-
-
 def infeasible(arch: Architecture, problem: Problem) -> InfeasibleError:
     """The tightest memory: too small for a tile of one word of each tensor that it must hold."""
     counts = [sum(arch.may_hold(level, problem)) for level in range(len(arch.levels))]

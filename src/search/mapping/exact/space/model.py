@@ -38,8 +38,9 @@ class Model(NamedTuple):
     """D dimensions (those of bound > 1), T tensors, L memories from the innermost to DRAM.
 
     `kind` (T, D) is one of the constants above; `window` (T, D) numbers sliding axes, `coefficient` their terms.
-    `full` (T,) are all elements of a tensor.  `read` and `write` (L, T) are pJ per element, `weight` (L, T) words per
-    element, `capacity` (L,) words of tiles; `bandwidth` (L, 4) in words per cycle for reads, writes, both, network;
+    `full` (T,) are all elements of a tensor, `least` (T,) those that surely move.  `read` and `write` (L, T) are pJ per
+    element, `weight` (L, T) words per element, `capacity` (L,) words of tiles; `bandwidth` (L, 4) in words per cycle
+    for reads, writes, both, network;
     `latency` (L,) in cycles.  `halves` (L,): less than half of the children may idle, because a
     dimension has a factor along both axes (else, less than one row of one).  Perfect factors are among
     `divisors` (D, M) of the bounds, `many` (D,) of them, rising.  `room` (4, M, M) is for intermediate results.
@@ -55,6 +56,7 @@ class Model(NamedTuple):
     windows: Ints
     is_output: Bools
     full: Floats
+    least: Floats
     read: Floats
     write: Floats
     weight: Floats
@@ -77,10 +79,12 @@ def model_of(
     arch: Architecture, problem: Problem, space: Space, counts: CostModel = "exact"
 ) -> tuple[Model, tuple[int, ...]]:
     """The arrays, and the problem's dimension behind each of theirs, where that cost model `counts`."""
-    if counts == "timeloop":
+    timeloop = counts == "timeloop"
+    if timeloop:
         arch, problem = as_timeloop_has_it(arch, problem)
     dims = tuple(d for d, bound in enumerate(problem.bounds) if bound > 1) or (0,)
-    kind, window, coefficient, windows = _indexing(problem, dims)
+    kind, window, coefficient, windows = (_sums if timeloop else _indexing)(problem, dims)
+    full = [float(tile_words(axes_of(t, problem.bounds), problem.bounds)) for t in problem.tensors]
     weight = np.array([[_weight(level, tensor) for tensor in problem.tensors] for level in arch.levels])
     read = np.array([[level.energy_pj / level.block_size] for level in arch.levels])
     written = [level.energy_pj if level.write_energy_pj is None else level.write_energy_pj for level in arch.levels]
@@ -96,7 +100,8 @@ def model_of(
         coefficient=coefficient,
         windows=windows,
         is_output=np.array([tensor.is_output for tensor in problem.tensors], np.bool_),
-        full=np.array([float(tile_words(axes_of(t, problem.bounds), problem.bounds)) for t in problem.tensors]),
+        full=np.array([prod(t.extents(problem.bounds)) for t in problem.tensors] if timeloop else full, np.float64),
+        least=np.array(_least(problem) if timeloop else full),
         read=read * weight,
         write=write * weight,
         weight=weight,
@@ -112,7 +117,7 @@ def model_of(
         room=np.zeros((4, *(min(divisors.shape[1], MOST_DIVISORS),) * 2)),
         opposed=np.array([_opposed(tensor, problem.bounds) for tensor in problem.tensors], np.bool_),
         mesh=np.array([(0, 0) if hops else arch.fan_out(level) for level in range(len(arch.levels))], np.int64),
-        timeloop=counts == "timeloop",
+        timeloop=timeloop,
     )
     return model, dims
 
@@ -162,6 +167,34 @@ def _indexing(problem: Problem, dims: tuple[int, ...]) -> tuple[Ints, Ints, Ints
                 d = dims.index(dim)
                 kind[t, d], window[t, d], coefficient[t, d] = WINDOW, w, abs(c)
     return kind, window, coefficient, windows
+
+
+def _sums(problem: Problem, dims: tuple[int, ...]) -> tuple[Ints, Ints, Ints, Ints]:
+    """As `_indexing`, where all axes are windows whose boxes may have more elements than iterations."""
+    shape = len(problem.tensors), len(dims)
+    kind, window, coefficient = np.zeros(shape, np.int64), np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
+    windows = np.zeros(shape[0], np.int64)
+    for t, tensor in enumerate(problem.tensors):
+        for row in tensor.coefficients:
+            terms = [(d, row[dim]) for d, dim in enumerate(dims) if row[dim]]
+            if [c for _, c in terms] == [1]:
+                kind[t, terms[0][0]] = PLAIN
+            elif terms:
+                for d, c in terms:
+                    kind[t, d], window[t, d], coefficient[t, d] = WINDOW, windows[t], c
+                windows[t] += 1
+    return kind, window, coefficient, windows
+
+
+def _least(problem: Problem) -> list[float]:
+    """Elements of each tensor at least: along each axis those of one term, or all, if no strides leave gaps."""
+    found: list[float] = []
+    for tensor in problem.tensors:
+        rows = zip(tensor.coefficients, tensor.extents(problem.bounds), strict=True)
+        most = (max(n if c else 1 for n, c in zip(problem.bounds, row, strict=True)) for row, _ in rows)
+        closed = all(max(row, default=0) <= 1 for row in tensor.coefficients)
+        found.append(float(prod(tensor.extents(problem.bounds) if closed else most)))
+    return found
 
 
 def _opposed(tensor: Tensor, bounds: tuple[int, ...]) -> bool:

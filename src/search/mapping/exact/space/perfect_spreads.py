@@ -15,6 +15,7 @@ import numpy as np
 
 from .....costs.compiled import bare, bare_entry
 from ..bounds.nodes import value_of
+from ..traffic.boxes import boxes_along
 from ..traffic.rows import copy_table
 from ..traffic.windows import together
 from ..traffic.words import union_size
@@ -99,7 +100,11 @@ def new_trail(model: Model, mesh: Mesh) -> Trail:
         np.zeros((3, tensors, 2)),
     )
     for t in range(tensors):
-        trail.flows[0, t, 0], trail.flows[0, t, 1:] = model.points, model.full[t]
+        trail.flows[0, t] = np.array([model.points, model.least[t], model.full[t]])[:, None]
+        if model.timeloop and int(mesh.room[0]) > 1:
+            trail.flows[0, t, 0] = model.least[t]
+        if model.timeloop and model.windows[t] and int((mesh.room > 1).sum()) > 1:
+            trail.flows[0, t, 1] = model.bounds[model.kind[t] == PLAIN].prod()  # see `skeleton.price_of_help`
         for w in range(int(model.windows[t])):
             trail.sliding[0, t, w] = model.bounds[model.window[t] == w].prod()
     return trail
@@ -131,7 +136,10 @@ def extend(model: Model, trail: Trail, order: Ints, i: int) -> None:
                 trail.flows[i + 1, t, 0, level] *= 1.0 / mine
                 trail.flows[i + 1, t, 1, level] *= full // mine
             elif mine > 1:
-                share = float(together(model, t, w, inside[level + 1], inside[0]))
+                if model.timeloop:
+                    share = float(boxes_along(model, t, w, inside[level + 1], inside[0], True))
+                else:
+                    share = float(together(model, t, w, inside[level + 1], inside[0]))
                 for e in range(model.bounds.shape[0]):
                     if model.window[t, e] == w:
                         share *= model.bounds[e] / min(inside[level + 1, e], model.bounds[e])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from .....costs.compiled import bare, bare_entry
+from ..traffic.boxes import between, is_sum, sent_boxes
 from ..traffic.busy import full_children
 from ..traffic.rows import add_words
 from ..traffic.windows import Transfer, distinct2
 from ..traffic.words import sent, settle
 from ..tree.state import Skeleton
-from .model import EVERY, UNRELATED, WINDOW, Floats, Ints, Model
+from .model import EVERY, PLAIN, UNRELATED, WINDOW, Floats, Ints, Model
 
 
 @bare
@@ -75,8 +76,8 @@ def distinct_least(model: Model, t: int, spread: Ints, level: int) -> float:
 
     Those along dimensions that do not index it hold the same, those along a window some of the same.
     """
-    found = model.full[t] * spread_least(model, t, spread, level)
-    for w in range(model.windows[t]):
+    found = model.least[t] * spread_least(model, t, spread, level)
+    for w in range(0 if model.timeloop else model.windows[t]):
         found *= window_shares(model, t, w, spread, level)
     return found
 
@@ -124,6 +125,15 @@ def set_spread(skeleton: Skeleton) -> None:
         skeleton.used[level] = used
 
 
+@bare_entry
+def plain_size(model: Model, t: int) -> float:
+    """Elements of tensor `t` along the dimensions that are in no sum."""
+    found = 1.0
+    for d in range(model.bounds.shape[0]):
+        found *= model.bounds[d] if model.kind[t, d] == PLAIN else 1
+    return found
+
+
 @bare
 def tensor_energy(model: Model, skeleton: Skeleton, t: int) -> float:
     """Complete a skeleton for tensor `t` as it is kept; the least energy that it takes inside."""
@@ -141,7 +151,10 @@ def tensor_energy(model: Model, skeleton: Skeleton, t: int) -> float:
         if skeleton.kept[level, t]:
             p = skeleton.parent[level + 1, t]
             up = distinct_least(model, t, skeleton.spread, p)
-            down = distinct_least(model, t, skeleton.spread, level)
+            if model.timeloop and model.windows[t] > 0 and skeleton.used[level + 1] > 1:  # see `price_of_help`
+                down = plain_size(model, t) * spread_least(model, t, skeleton.spread, level)
+            else:
+                down = distinct_least(model, t, skeleton.spread, level)
             owned = skeleton.owned[p, t], skeleton.owned[level, t]
             words = skeleton.least_words[level, t]
             skeleton.least[level, t] = settle(model, t, level, p, (up, down), owned, words)
@@ -156,8 +169,71 @@ def operand_energy(model: Model, skeleton: Skeleton, t: int, words: Floats) -> f
     tile = skeleton.inside[p + 1]
     words[:] = 0
     box = Transfer(tile, tile, skeleton.inside[1], tile, model.bounds, -1, 1, 0, EVERY, False)
-    sent_words = sent(model, t, box, 0.0)
+    if model.timeloop:
+        sent_words = timeloop_operands(model, skeleton, t, box)
+    else:
+        sent_words = sent(model, t, box, 0.0)
     return settle(model, t, -1, p, (sent_words, 0.0), (skeleton.owned[p, t], 0.0), words)
+
+
+@bare
+def timeloop_operands(model: Model, skeleton: Skeleton, t: int, box: Transfer) -> float:
+    """Words that the parent sends for the arithmetic; units of one innermost memory may take them from each other."""
+    for d in range(skeleton.spread.shape[1]):
+        if skeleton.spread[0, d] > 1:
+            return float(model.least[t])
+    return sent_boxes(model, t, between(box, box.tile, skeleton.inside[0]), True)
+
+
+@bare_entry
+def passes_spread(model: Model, skeleton: Skeleton, t: int, level: int, parent: int) -> bool:
+    """Whether terms of a sum are spread over memories further out than the next one, on the way from a parent."""
+    for k in range(level + 2, parent + 1):
+        for d in range(skeleton.spread.shape[1]):
+            if skeleton.spread[k, d] > 1 and model.kind[t, d] == WINDOW:
+                return True
+    return False
+
+
+@bare_entry
+def price_of_help(model: Model, skeleton: Skeleton, t: int, level: int, parent: int) -> float:
+    """Least energy of a word that comes from the parent or from neighbours, once for each child that needs it.
+
+    Where several memories have such children, Timeloop counts what those of one of them pass on, for all together; so
+    then this has the energy of writing it, too.
+    """
+    copies, families = 1.0, skeleton.used[level + 1]
+    for d in range(skeleton.spread.shape[1]):
+        if model.kind[t, d] == UNRELATED:
+            copies *= skeleton.spread[level + 1, d]
+    if model.is_output[t]:
+        return 0.0
+    from_parent, helped = model.read[parent, t], copies * model.read[level, t]
+    if families > 1:
+        from_parent += copies * model.write[level, t]
+        helped = (helped + copies * model.write[level, t]) / families
+    return float(min(from_parent, helped))
+
+
+@bare
+def counts_loops(model: Model, skeleton: Skeleton) -> bool:
+    """Whether in Timeloop's model words depend on all loops.
+
+    Neighbours may have words of a tensor that passes the memory where they are, units of one memory share some, or
+    links take energy, also of what passes a memory.
+    """
+    if model.mesh[0, 0] == 0:
+        return True
+    for level in range(skeleton.spread.shape[0]):
+        for d in range(skeleton.spread.shape[1]):
+            if skeleton.spread[level, d] == 1:
+                continue
+            if level == 0:
+                return True
+            for t in range(model.kind.shape[0]):
+                if not skeleton.kept[level - 1, t] and is_sum(model, t, d):
+                    return True
+    return False
 
 
 @bare
@@ -170,10 +246,11 @@ def set_still(model: Model, skeleton: Skeleton) -> None:
     spread over children between, other children may have less work than the others.
     """
     skeleton.still[:] = 0
+    skeleton.loose[0] = 1 if model.timeloop and counts_loops(model, skeleton) else 0
     for d in range(skeleton.spread.shape[1]):
         some = False
         for level in range(skeleton.kept.shape[0]):
-            if some and not may_cross(model, skeleton, level, d):
+            if skeleton.loose[0] or (some and not may_cross(model, skeleton, level, d)):
                 break
             if some:
                 skeleton.still[level] |= 1 << d
@@ -239,4 +316,5 @@ def new_skeleton(levels: int, dims: int, tensors: int) -> Skeleton:
         np.zeros((levels, 2)),
         np.ones(levels, np.int64),
         np.zeros(levels, np.int64),
+        np.zeros(1, np.int64),
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from .....costs.compiled import bare
 from ..bounds.nodes import Task, least_cycles, value_of
 from ..space.model import EVERY, PLAIN, UNRELATED, Floats, Ints
+from ..space.skeleton import passes_spread, price_of_help
+from .boxes import between, may_help, sent_boxes, surely_sent
 from .ragged import ragged_share
 from .rows import add_words, copy_words
 from .windows import Transfer
@@ -37,12 +39,45 @@ def kill(task: Task, level: int, t: int, tile: Ints, sliding: tuple[int, int], r
             to_parent[d] = max(1, tile[d] * skeleton.inside[p + 1, d] // own[d])
             to_child[d] = max(1, tile[d] * skeleton.inside[c + 1, d] // own[d])
         limits = to_child, model.bounds, sliding[0], sliding[1], free, EVERY, level == last
+        if model.timeloop:
+            box = Transfer(to_parent, to_child, step, *limits)
+            energy += kill_boxes(task, level, t, (c, p), box, words)
+            add_words(words, skeleton.least_words[c, t], -1.0)
+            continue
         up = sent(model, t, Transfer(to_parent, to_child, step, *limits), ragged) * fewest(task, level, t, p, tile)
         down = sent(model, t, Transfer(to_child, to_child, step, *limits), ragged) * fewest(task, level, t, c, tile)
         found = settle(model, t, c, p, (up, down), (skeleton.owned[p, t], skeleton.owned[c, t]), words)
         energy += max(found, skeleton.least[c, t])
         add_words(words, skeleton.least_words[c, t], -1.0)
     return energy
+
+
+@bare
+def kill_boxes(task: Task, level: int, t: int, ends: tuple[int, int], box: Transfer, words: Floats) -> float:
+    """As `kill` between two memories, in Timeloop's model."""
+    model, skeleton, (c, p) = task.model, task.skeleton, ends
+    loose = passes_spread(model, skeleton, t, c, p)
+    up = sent_boxes(model, t, box, loose)
+    down = sent_boxes(model, t, between(box, box.child, box.child), False)
+    owned, maybe, each = (skeleton.owned[p, t], skeleton.owned[c, t]), 0.0, 0.0
+    if may_help(model, t, box, skeleton.spread[c + 1]) and not loops_inside(task, c + 1, level):
+        sure = min(up, max(model.least[t], surely_sent(model, t, box.tile, box.child, loose)))
+        if skeleton.used[c + 1] > 1:
+            down *= sure / up
+        maybe, up, down = up - sure, sure, max(0.0, down - skeleton.used[c])
+        each = price_of_help(model, skeleton, t, c, p)
+    found = settle(model, t, c, p, (up, down), owned, words) + maybe * each
+    return max(found, skeleton.least[c, t])
+
+
+@bare
+def loops_inside(task: Task, first: int, level: int) -> bool:
+    """Whether memories from `first` on, but not `level`, have loops."""
+    for k in range(first, level):
+        for d in range(task.model.bounds.shape[0]):
+            if task.state.tile[k, d] > task.state.base[k, d]:
+                return True
+    return False
 
 
 @bare

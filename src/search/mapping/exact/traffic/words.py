@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from .....costs.compiled import bare
 from ..space.model import PLAIN, UNRELATED, Floats, Ints, Model
+from .boxes import box_size
 from .ragged import fixed_sizes, understood, window_words
 from .scattered import least_words
 from .window_reuse import Others, kept_on_average, others_of
@@ -16,6 +17,8 @@ from .windows import Transfer, all_along, extent, nearest_return, not_cut_off, o
 @bare
 def tile_size(model: Model, t: int, tile: Ints) -> int:
     """Elements of tensor `t` in a tile."""
+    if model.timeloop:
+        return box_size(model, t, tile)
     words = 1
     for d in range(tile.shape[0]):
         if model.kind[t, d] == PLAIN:

@@ -18,7 +18,7 @@ from .....costs.hierarchy.batch import Batch, MappingBatch
 from .....costs.timeloop.batch_model import Workspace as TimeloopWorkspace
 from ..bounds.estimates import ROUNDING, Estimates
 from ..bounds.hops import Placement
-from ..dominance.orders import blocks_of, count_of, orders_of
+from ..dominance.orders import blocks_of, count_of, looping, orders_of, orders_that_count
 from ..dominance.symmetries import Kept, members
 from ..space.model import WINDOW, Bools, Floats, Ints, Model, reduced
 from ..space.spreads import Factors
@@ -30,6 +30,9 @@ MAX_ORDERS = 720
 
 LEAVES = 16
 """Mappings that are priced together."""
+
+MAX_BOXES, MANY = 20_000, 256
+"""The same in Timeloop's model, where neighbours may help, and how many are priced together."""
 
 MAX_MEMBERS = 4096
 """Factors for which one mapping stands that are put in their best order to settle it."""
@@ -102,12 +105,39 @@ class Settling:
 
     def settle(self, row: int, site: Site) -> bool:
         """Price all that a leaf stands for, in all orders; False if that is too much, or takes too long."""
+        if self.model.timeloop:
+            return self.settle_boxes(row, site)
         factors = None if site.unplaced else self.members(self.leaves.temporal[row])
         if factors is None or len(factors) * len(site.layouts) > MAX_ORDERS:
             return False
         for chosen, layout in product(factors, site.layouts):
             if not self.try_orders(row, chosen, layout, site, MAX_ORDERS // len(factors)):
                 return False
+        return True
+
+    def settle_boxes(self, row: int, site: Site) -> bool:
+        """`settle` in Timeloop's model: where neighbours may help, all placements and orders count."""
+        factors, first = self.leaves.temporal[row], self.leaves.order[row]
+        helped, sliding = orders_that_count(self.model, self.skeleton, factors)
+        if not helped.any() and not sliding:
+            return True
+        if site.unplaced and helped.any():
+            return False
+        blocks = blocks_of(self.leaves, row, self.model, self.skeleton.kept)
+        blocks = [
+            [(True, tuple(order))] if every else block
+            for order, block, every in zip(first.tolist(), blocks, helped.tolist(), strict=True)
+        ]
+        blocks = [looping(block, mine) for block, mine in zip(blocks, factors.tolist(), strict=True)]
+        layouts = site.layouts if helped.any() else site.layouts[:1]
+        if count_of(blocks) * len(layouts) > MAX_BOXES:
+            return False
+        orders = np.array(list(orders_of(blocks)), np.int64)
+        for layout, begin in product(layouts, range(0, len(orders), MANY)):
+            if self.is_late():
+                return False
+            some = orders[begin : begin + MANY]
+            self.price(np.repeat(factors[None], len(some), axis=0), some, layout, site.kept)
         return True
 
     def arrange_leaves(self, number: int, site: Site) -> float:

@@ -14,7 +14,7 @@ from .....costs.hierarchy import Architecture, LoopMapping, Problem
 from .....interruption import requested
 from ...values import OBJECTIVES, Mapped, Request
 from ..bounds.estimates import ROUNDING, Estimates
-from ..bounds.hops import Hops, plain
+from ..bounds.hops import Hops, placements, plain
 from ..bounds.nodes import Task
 from ..dominance.symmetries import Kept, Places, Spread, symmetries
 from ..space.families import families_of, last_kept
@@ -76,7 +76,8 @@ class Search:
         self.meshes = [arch.fan_out(level) for level in range(self.levels)]
         self.may = tuple(arch.may_hold(level, problem) for level in range(self.levels))
         self.chains = hold_choices(self.may, bypass=request.space.bypass)
-        split, energies = request.space.split_axes, [level.hop_energy_pj for level in arch.levels]
+        split = request.space.split_axes
+        energies = [0.0 if self.model.timeloop else level.hop_energy_pj for level in arch.levels]
         self.hops = Hops(self.model, self.meshes, energies, split=split)
         self.estimates = Estimates(self.model, prod(self.meshes[-1]), self.objective, limits, self.hops)
         self.skeleton, self.value, self.set_up = (
@@ -88,7 +89,10 @@ class Search:
         self.settling = Settling(arch, problem, self.model, self.dims, self.estimates, self.best, self.late)
         self.nodes, self.limits, self.in_vain = 0, limits, 0
         self.symmetries = symmetries(reduced(problem, self.dims), arch.roles(problem))
-        alone = self.hops.some or (self.model.timeloop and counts_blocks(arch))
+        self.placed = self.model.timeloop and bool(
+            self.model.windows.any() or self.meshes[0] != (1, 1) or self.model.mesh[0, 0] == 0
+        )
+        alone = self.hops.some or self.placed or (self.model.timeloop and counts_blocks(arch))
         self.places = Places(self.model, self.meshes, split=split, alone=alone)
         self.queue: list[Node] = []
         self.low, self.settled_low = 0.0, inf
@@ -158,6 +162,8 @@ class Search:
 
     def site(self, spread: Spread, kept: Kept) -> Site:
         """Where a skeleton runs: one placement of its instances where it does not matter or there are too many."""
+        if self.placed:
+            return Site(*placements(self.model, spread, self.meshes, split=self.request.space.split_axes), kept)
         found = self.hops.placements(spread) if self.hops.some else None
         if found is not None:
             return Site(found, False, kept)

@@ -11,11 +11,12 @@ from .....costs.bounds import Bounds, bounds_of
 from .....costs.clock import processor_seconds
 from .....costs.exact.axes import axes_of
 from .....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
+from .....costs.timeloop.batch_arrays import moves_one_axis
 from .....errors import InfeasibleError
 from .....interruption import stop_unless, stoppable
 from ...refine import solve as refine
 from ...values import Mapped, Request
-from ..space.limits import check, check_timeloop, timeloop_agrees
+from ..space.limits import check, check_timeloop
 from .search import Search
 
 PERFECT_SHARE, PLAIN_SHARE, NARROW_SHARE = 0.65, 0.3, 0.75
@@ -53,9 +54,6 @@ left: a proof is out of reach then, and `refine` finds more than wide walks do. 
 NEAR = 1.01
 """How far from its bound a search goes on for a proof to the end."""
 
-TIMELOOP_LEVELS = 3
-"""Memories of the machines that are searched in Timeloop's model."""
-
 HELP_NODES = 200_000
 """Nodes after which a search without a time limit gets help."""
 
@@ -75,17 +73,13 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
     """The best mapping of `problem` on `arch`, a lower bound over the space, and whether that is proven.
 
     The bound is the larger one of the search's own and of `costs.bounds`.  Timeloop's model is searched with perfect
-    factors on machines of three memories; on others the answer is `refine`'s.  Raises `InfeasibleError` where nothing
-    fits, `TilewrightError` beyond the limits.
+    factors; where a dimension is on several axes of a tensor, or goes backwards, the answer is `refine`'s.  Raises
+    `InfeasibleError` where nothing fits, `TilewrightError` beyond the limits.
     """
     if request.model == "timeloop":
         check_timeloop(request)
-        if not timeloop_agrees(arch, problem):
-            if len(arch.levels) != TIMELOOP_LEVELS:
-                return refine(arch, problem, request)
-            from ...timeloop import solve as three_memories
-
-            return three_memories(arch, problem, request.objective, request.space, request.time_limit_s)
+        if not moves_one_axis(problem):
+            return refine(arch, problem, request)
     check(problem)
     clock = _Clock(request)
     limits = bounds_of(arch, problem) if request.model == "exact" else timeloop_bounds(arch, problem)

@@ -16,7 +16,7 @@ class Skeleton(NamedTuple):
     (L + 1, T) the next memory outwards that keeps a tensor, by memory + 1; `owned` (L, T) elements that the instances
     of a memory ever hold; `least` (L, T) energy of the unavoidable words into a memory, `least_words` (L, T, L, 2)
     those words, `operands` (T, L, 2) those of the arithmetic, `floor` (L, 2) all of them; `used` (L,) instances.
-    Memories need no loops of the sets `still` (L,) of dimensions.
+    Memories need no loops of the sets `still` (L,) of dimensions.  With `loose` (1,) words depend on all loops.
     """
 
     kept: Ints
@@ -30,6 +30,7 @@ class Skeleton(NamedTuple):
     floor: Floats
     used: Ints
     still: Ints
+    loose: Ints
 
 
 class Grid(NamedTuple):

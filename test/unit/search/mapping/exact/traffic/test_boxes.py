@@ -1,0 +1,99 @@
+"""Words of sums as Timeloop counts them, against its model loop by loop.
+
+Statement 17 of docs/exact-mapper.md.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+from math import prod
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tilewright.algebra.factors import divisors_of
+from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
+from tilewright.costs.timeloop.spatial import Placement
+from tilewright.costs.timeloop.traffic import level_traffic
+from tilewright.search.mapping.exact.bounds.tables import Boundary, Tables
+from tilewright.search.mapping.exact.space.model import model_of
+from tilewright.search.mapping.values import Space
+
+BOUNDS = 8, 4, 2
+"""Of p and r, terms of a sum, and of k, that moves another axis."""
+
+LEVELS = Level("L1", 64, 1, 1, 1, 1.0), Level("DRAM", None, 1, 1, 1, 60.0)
+
+
+def tables_with(stride: int) -> Tables:
+    tensors = Tensor("I", ((stride, 1, 0), (0, 0, 1))), Tensor("O", ((1, 0, 0),), True)
+    problem = Problem("sum", ("p", "r", "k"), BOUNDS, tensors)
+    arch = Architecture("two", LEVELS, "MAC", 1, 1, 1.0)
+    return Tables(model_of(arch, problem, Space(factors="perfect"), "timeloop")[0])
+
+
+def sizes(tile: tuple[int, ...]) -> tuple[np.ndarray[Any, Any], ...]:
+    return tuple(np.array([size]) for size in tile)
+
+
+def loops_outside(tile: tuple[int, ...]) -> list[tuple[int, int]]:
+    """One loop for each prime of p and r that is left, so that dimensions may have several, and one of k."""
+    found: list[tuple[int, int]] = []
+    for d, (bound, size) in enumerate(zip(BOUNDS, tile, strict=True)):
+        left = bound // size
+        found += [(d, 2)] * (left.bit_length() - 1)
+    return found
+
+
+def shifts_of(order: tuple[tuple[int, int], ...], begin: list[int], stride: int) -> list[tuple[int, tuple[int, int]]]:
+    steps, found = list(begin), list[tuple[int, tuple[int, int]]]()
+    for d, bound in order:
+        found.append((bound, ((stride if d == 0 else 1) * steps[d], 0) if d < 2 else (0, steps[d])))
+        steps[d] *= bound
+    return found
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_no_order_moves_fewer_words(stride: int):
+    tables, tight = tables_with(stride), 0
+    for p, r in product(*(divisors_of(bound) for bound in BOUNDS[:2])):
+        child = p, r, 1
+        box = Boundary(sizes(child), sizes(child), sizes(child))
+        for order in set(permutations(loops_outside(child))):
+            first = order[0][0]
+            if first == 2:
+                continue
+            one_loop = (first, prod(n for d, n in order if d == first)), *(loop for loop in order if loop[0] != first)
+            for loops, nest in (True, order), (False, one_loop):
+                extents, shifts = ((p - 1) * stride + r, 1), shifts_of(nest, [*child], stride)
+                moved = level_traffic(Placement((), (), 1, 1, 2), extents, shifts, resident=True, links=False).content
+                least = tables.boxes(0, box, first, loops=loops).item()
+                assert least <= moved * (1 + 1e-12)
+                tight += least > moved * (1 - 1e-12)
+    assert tight > 10
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_neighbours_help_only_where_they_may(stride: int):
+    tables, helped = tables_with(stride), 0
+    for p, r, x, y in product([1, 2], [1, 2], [1, 2, 4], [1, 2]):
+        base = p * x, r * y, 1
+        if any(bound % size for bound, size in zip(BOUNDS, base, strict=True)) or x * y == 1:
+            continue
+        columns = tuple((n, (c * size, 0)) for n, c, size in ((x, stride, p), (y, 1, r)) if n > 1)
+        box = Boundary(sizes(base), sizes((p, r, 1)), sizes(base))
+        for order in set(permutations(loops_outside(base))):
+            if order[0][0] == 2:
+                continue
+            extents, place = ((p - 1) * stride + r, 1), Placement(columns, (), 16, 1, 2)
+            shifts = shifts_of(order, [*base], stride)
+            alone, linked = (
+                level_traffic(place, extents, shifts, resident=True, links=links).content for links in (False, True)
+            )
+            assert tables.boxes(0, box, order[0][0], loops=True).item() <= alone * (1 + 1e-12)
+            if linked < alone:
+                helped += 1
+                assert tables.helped(0, box, order[0][0], np.array([x, y, 1])).item()
+                assert linked >= tables.surely(0, box, loose=False).item()
+    assert helped > 0
