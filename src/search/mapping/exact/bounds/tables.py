@@ -272,7 +272,7 @@ class Tables:
             found = np.full((1,) * self.dims, float(plain_size(self.model, t)))
             for d, kind in enumerate(self.kind[t]):
                 if kind == UNRELATED and not known[3]:
-                    found = found * along(self.bounds[d] // box.tile[d], d, self.dims)
+                    found = found * along(-(-self.bounds[d] // box.tile[d]), d, self.dims)
             for w in range(int(self.model.windows[t])):
                 found = found * self._boxes_along(t, w, box, known)
             self.known.put(key, found)

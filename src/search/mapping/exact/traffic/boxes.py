@@ -160,23 +160,28 @@ def may_help(model: Model, t: int, box: Transfer, spread: Ints) -> bool:
     """Whether neighbours, children that are `spread` (D,), may have what steps of loops ask for, the first of a sum.
 
     Only boxes of the same size are passed on.  If steps of the first loop bring less than all of it, only these are
-    alike, and children have to lie one pace apart.  Else those of other loops are alike, too.
+    alike, and children have to lie one pace apart.  Else those of other loops are alike, too: they go some paces, less
+    or more than some of the sum's other term, one at most if its loop has a prime number of iterations.
     """
     w = model.window[t, box.first] if box.first >= 0 else -1
     if w < 0 or box.step[box.first] >= model.bounds[box.first]:
         return False
-    pace, reach, others = pace_of(model, t, box), 0, False
+    pace, reach, others, slow, times = pace_of(model, t, box), 0, 0, 0, 1
     for d in range(spread.shape[0]):
         if model.window[t, d] == w:
             reach += model.coefficient[t, d] * box.child[d] * (spread[d] - 1)
-            others |= d != box.first and box.step[d] < model.bounds[d]
+            if d != box.first and box.step[d] < model.bounds[d]:
+                others += 1
+                slow, times = model.coefficient[t, d] * box.step[d], model.bounds[d] // box.step[d]
     if pace < box_along(model, t, w, box.child):
         return reach >= pace and are_apart(model, t, w, box.child, spread, pace)
-    if others:
+    if others > 1:
         return reach > 0
-    for far in range(pace, reach + 1, pace):
-        if are_apart(model, t, w, box.child, spread, far):
-            return True
+    most = times - 1 if times == 4 or times > 5 else min(times - 1, 1)
+    for far in range(pace, reach + most * slow + 1, pace):
+        for more in range(-most, most + 1):
+            if are_apart(model, t, w, box.child, spread, abs(far + more * slow)):
+                return True
     return False
 
 
