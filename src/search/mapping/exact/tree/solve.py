@@ -48,8 +48,9 @@ LATE_HELP = Help(0.4, 0.35, FAR)
 """As much, later, where it was the imperfect search that did not come near its bound."""
 
 OPEN = 1.03
-"""Where an imperfect search is this far above its bound when it goes for good mappings, help takes the time that is
-left: a proof is out of reach then, and `refine` finds more than wide walks do.  Share chosen, not fitted."""
+"""Where a search with imperfect factors, or in Timeloop's model, is this far above its bound when it goes for good
+mappings, help takes the time that is left: a proof is out of reach then, and `refine` finds more than wide walks do.
+Share chosen, not fitted."""
 
 NEAR = 1.01
 """How far from its bound a search goes on for a proof to the end."""
@@ -152,7 +153,8 @@ def _go_on(search: Search, clock: _Clock, share: float, helps: Sequence[Help]) -
         low, since = search.low, processor_seconds()
     if search.run(begun + NARROW_SHARE * left, near=NEAR, last=last):
         return
-    if share == 1.0 and not search.model.perfect and search.best.value > OPEN * search.low:
+    proves_late = search.model.timeloop or not search.model.perfect
+    if share == 1.0 and proves_late and search.best.value > OPEN * search.low:
         _help(search, last - processor_seconds())
     search.wide = True
     search.run(last if search.best.value < inf else inf)
