@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import graph
-from ...dialects.types import shape_of
+from ...dialects.types import shape_of, size_bytes, tensor_type
 
 ELEMENTWISE = (
     graph.UnaryOp,
@@ -58,12 +58,23 @@ class Clusters:
     by_tail: dict[SSAValue, Cluster] = field(default_factory=dict[SSAValue, Cluster])
 
     def add(self, op: graph.LayerOp) -> None:
-        """Put `op` in a cluster: with those whose only reader it is, if it is elementwise, else in a new one."""
+        """Put `op` in a cluster: with those whose only reader it is, if it is elementwise, else in a new one.
+
+        Of one that has an anchor as `op` has, the elementwise layers after its smallest result come along.
+        """
         elementwise = isinstance(op, ELEMENTWISE)
         cluster = Cluster([], anchored=not elementwise, closed=not elementwise and not isinstance(op, ANCHORS))
         for operand in reversed(op.operands) if elementwise else ():
             before = self.by_tail.get(operand)
-            if before is not None and self._fits(before, op, cluster):
+            if before is None:
+                continue
+            if before.anchored and cluster.anchored and (head := narrowest(before.members)) is not None:
+                rest = Cluster(before.members[len(head) :], anchored=False)
+                if self._fits(rest, op, cluster):
+                    del self.by_tail[operand]
+                    self.by_tail[head[-1].result] = replace(before, members=head)
+                    cluster = replace(cluster, members=[*rest.members, *cluster.members])
+            elif self._fits(before, op, cluster):
                 del self.by_tail[operand]
                 cluster = Cluster([*before.members, *cluster.members], before.anchored or cluster.anchored)
         cluster.members.append(op)
@@ -85,6 +96,20 @@ class Clusters:
         return is_constant(before.members) and any(self._fits(other, op, Cluster([], False)) for other in whole)
 
 
+def narrowest(members: Sequence[graph.LayerOp]) -> list[graph.LayerOp] | None:
+    """The first layers of a cluster, to its smallest result, of which the others are made; None where it is the last.
+
+    The others may run in the group that reads theirs: a map of fewer bytes is then kept between the two.
+    """
+    sizes = [size_bytes(tensor_type(member.result)) for member in members]
+    least = max(place for place, size in enumerate(sizes) if size == min(sizes))
+    head, rest = list(members[: least + 1]), members[least + 1 :]
+    inside = {member.result for member in head[:-1]}
+    if not rest or any(value in inside for member in rest for value in member.operands):
+        return None
+    return head
+
+
 def is_constant(members: Sequence[graph.LayerOp]) -> bool:
     """Whether layers read nothing but weights and each other."""
     made = {member.result for member in members}
@@ -94,11 +119,12 @@ def is_constant(members: Sequence[graph.LayerOp]) -> bool:
 
 def find_clusters(block: Block, max_layers: int) -> list[Cluster]:
     """The clusters of a block, in the order of their last layers."""
-    clusters = Clusters(max_layers)
-    for op in block.ops:
+    clusters, position = Clusters(max_layers), dict[Operation, int]()
+    for place, op in enumerate(block.ops):
+        position[op] = place
         if isinstance(op, graph.LayerOp) and not isinstance(op, OUTSIDE):
             clusters.add(op)
-    return list(clusters.by_tail.values())
+    return sorted(clusters.by_tail.values(), key=lambda cluster: position[cluster.tail])
 
 
 def outline(cluster: Cluster) -> None:
@@ -128,7 +154,8 @@ class GraphFusePass(ModulePass):
     """Put every layer in a `graph.fused_group`, with the elementwise layers that alone read its result.
 
     A group holds at most one layer that is not elementwise (conv, gemm, matmul, pool, reduce; other layers stay
-    alone) and elementwise layers of the same shape; weights and reshapes stay outside.  Groups have one tile.
+    alone) and elementwise layers of the same shape; weights and reshapes stay outside.  Where two such layers meet, in
+    a sum say, the group of one ends with its smallest result.  Groups have one tile.
 
         %c = graph.conv %x, %w ...            %y = graph.fused_group tiles 1 (%a = %x ..., %b = %w ...) -> (...) {
         %y = graph.unary relu %c ...   ->       %c = graph.conv %a, %b ...

@@ -187,7 +187,11 @@ class _Conversion:
                 self._leave(op)
             case graph.FusedGroupOp():
                 self._enter(op)
-                self._layers(op.members(), graph.name_of(op))
+                members = [member for member in op.members() if isinstance(member, graph.LayerOp)]
+                if _is_one_layer(members):
+                    self._layers(_anchor_first(members), graph.name_of(op), one=True)
+                else:
+                    self._layers(op.members(), graph.name_of(op))
                 self._leave(op)
             case graph.ConcatOp() if self.in_place and is_read_in_place(op):
                 self._join(op)
@@ -320,6 +324,18 @@ class _Conversion:
     @staticmethod
     def _name(layer: graph.LayerOp) -> str:
         return graph.name_of(layer) or layer.results[0].name_hint or layer.name.removeprefix("graph.")
+
+
+def _is_one_layer(members: Sequence[graph.LayerOp]) -> bool:
+    """Whether elementwise layers are in a group with one other layer, of one shape, that reads none of them."""
+    anchors = [layer for layer in members if type(layer) not in ELEMENTWISE]
+    made = {layer.result for layer in members}
+    return (
+        len(anchors) == 1
+        and type(anchors[0]) in ANCHORS
+        and not made.intersection(anchors[0].operands)
+        and len({shape_of(value) for value in made}) == 1
+    )
 
 
 def _anchor_first(layers: Sequence[graph.LayerOp]) -> list[graph.LayerOp]:
