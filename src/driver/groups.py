@@ -51,8 +51,8 @@ CANDIDATES = (SCHEDULE, "ours", GREEDY)
 GROUP_SHARES = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4)
 """Parts of the buffer that the maps of groups may take, tried in order; the rest is for what is between kernels."""
 
-SPAN_SHARE = 1 / 32
-"""Part of the buffer that weights of layers may take that run sample by sample."""
+SPAN_SHARES = 1 / 32, 1 / 16, 1 / 4
+"""Parts of the buffer that weights of layers may take that run sample by sample, as they are tried."""
 
 SHORT = 4096
 """Instructions of a program that is compiled within seconds: groups are then tried in any case."""
@@ -186,8 +186,12 @@ def lower_groups(
 
     if options.schedule:
         return found[best]
-    if not (_is_near(found[best], options.near) or limit.late) and _runs_by_sample(lowering, target):
-        best = compare(Room(span_share=SPAN_SHARE))
+    for share in () if _is_near(found[best], options.near) else _span_shares(lowering, target):
+        if _is_near(found[best], options.near) or limit.late:
+            break
+        best = compare(Room(span_share=share))
+        if best != Room() and best.span_share < share:
+            break
     if not (_is_near(found[best], options.near) or limit.late) and has_heads(module):
         best = compare(Room(heads=True))
     if not (_is_near(found[best], min(options.near, CLOSE)) or limit.late):
@@ -208,7 +212,8 @@ def _cost(program: Program) -> tuple[float, float]:
 
 def _way(room: Room) -> str:
     """A schedule's way to run samples and heads, and to make pieces, in words."""
-    parts = ", sample by sample" * (room.span_share > 0) + ", head by head" * room.heads
+    parts = f", sample by sample (weights of 1/{1 / room.span_share:.0f} of the buffer)" if room.span_share else ""
+    parts += ", head by head" * room.heads
     holes = f", weights in holes (slack {room.slack})" if room.slack >= 0 else ""
     return SCHEDULE + parts + holes + ", channels before rows" * (not room.rows_first)
 
@@ -234,14 +239,17 @@ def _texts(target: Target, options: CompileOptions, room: Room = Room()) -> list
     return [pipeline_text(target, options, int(capacity * share)) for share in GROUP_SHARES]
 
 
-def _runs_by_sample(lowering: Lowering, target: Target) -> bool:
-    """Whether layers are marked to run sample by sample if that is asked for."""
+def _span_shares(lowering: Lowering, target: Target) -> list[float]:
+    """Those of `SPAN_SHARES` with which layers run sample by sample, others with each."""
     if _samples(lowering.module) == 1:
-        return False
+        return []
     from ..passes.nest_to_codelet.fused_marks import BY_SAMPLE
 
-    text = _texts(target, lowering.options, Room(span_share=SPAN_SHARE))[0]
-    return any(BY_SAMPLE in op.attributes for op in lowering.before("nest-tile", text).walk())
+    found: dict[int, float] = {}
+    for share in SPAN_SHARES:
+        module = lowering.before("nest-tile", _texts(target, lowering.options, Room(span_share=share))[0])
+        found.setdefault(sum(BY_SAMPLE in op.attributes for op in module.walk()), share)
+    return [share for count, share in found.items() if count]
 
 
 def _first(lowering: Lowering, texts: Sequence[str], dump: Path | None = None) -> Program:
