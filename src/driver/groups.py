@@ -21,9 +21,12 @@ from ..dialects import dram, graph
 from ..dialects.acg import machine_of
 from ..dialects.types import shape_of
 from ..errors import InfeasibleError, TilewrightError
+from ..interpreters.constants import Constants
 from ..interruption import requested, stop_unless, stoppable
 from ..passes.graph.graph_fuse import OUTSIDE
 from ..passes.graph.graph_heads import has_heads
+from ..passes.graph.graph_pack import buffer_bytes
+from ..passes.graph.graph_split_hidden import hidden_parts
 from .choice import GREEDY, LAYER_BY_LAYER, Choice
 from .lowering import Lowering
 from .models import Progress, compile_module, load_model
@@ -53,6 +56,12 @@ GROUP_SHARES = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4)
 
 SPAN_SHARES = 1 / 32, 1 / 16, 1 / 4
 """Parts of the buffer that weights of layers may take that run sample by sample, as they are tried."""
+
+HIDDEN_SHARE = 1 / 8
+"""Part of the buffer that a chunk of a map between two products takes at most."""
+
+LARGE_SHARE = 1 / 2
+"""Part of the buffer that such a map takes to be computed in chunks."""
 
 SHORT = 4096
 """Instructions of a program that is compiled within seconds: groups are then tried in any case."""
@@ -168,8 +177,9 @@ def lower_groups(
 ) -> Program:
     """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does.
 
-    Of `schedule`, the program that ends first: with all samples together, sample by sample, head by head, the best of
-    these with weights in holes between maps, and in other pieces.
+    Of `schedule`, the program that ends first: with all samples together, sample by sample, head by head, with hidden
+    maps in chunks, the best of these with weights in holes between maps, and in other pieces.  All are compared with
+    the bound of the module as it is given.
     """
     lowering, limit = Lowering(module, options, progress, name), Limit(options.time_limit_s or None)
     if options.partition != SCHEDULE:
@@ -181,7 +191,7 @@ def lower_groups(
 
     def compare(room: Room) -> Room:
         with suppress(TilewrightError):
-            found[room] = _first(lowering, _texts(target, options, room))
+            found[room] = _bounded_by(found[Room()], _first(lowering, _texts(target, options, room)))
         return min(found, key=lambda room: found[room].predicted["cycles"])
 
     if options.schedule:
@@ -194,15 +204,23 @@ def lower_groups(
             break
     if not (_is_near(found[best], options.near) or limit.late) and has_heads(module):
         best = compare(Room(heads=True))
+    if not (_is_near(found[best], options.near) or limit.late) and _has_hidden(lowering, target):
+        best = compare(best._replace(hidden_share=HIDDEN_SHARE))
     if not (_is_near(found[best], min(options.near, CLOSE)) or limit.late):
         for slack in SLACKS:
             best = compare(best._replace(slack=slack))
         best = compare(best._replace(rows_first=False))
     program = found[best]
     if best != Room() and options.dump is not None:
-        program = _first(Lowering(module, options, progress, name), _texts(target, options, best), options.dump)
+        dumped = _first(Lowering(module, options, progress, name), _texts(target, options, best), options.dump)
+        program = _bounded_by(program, dumped)
     ways = (Candidate(_way(room), *_cost(one), chosen=room == best) for room, one in found.items())
     return replace(program, candidates=tuple(ways) if len(found) > 1 else ())
+
+
+def _bounded_by(other: Program, program: Program) -> Program:
+    """A program with the bound of another of the same network."""
+    return replace(program, lower_bound=other.lower_bound, bound_by=other.bound_by)
 
 
 def _cost(program: Program) -> tuple[float, float]:
@@ -211,9 +229,9 @@ def _cost(program: Program) -> tuple[float, float]:
 
 
 def _way(room: Room) -> str:
-    """A schedule's way to run samples and heads, and to make pieces, in words."""
+    """A schedule's way to run samples, heads and hidden maps, to place weights, and to make pieces, in words."""
     parts = f", sample by sample (weights of 1/{1 / room.span_share:.0f} of the buffer)" if room.span_share else ""
-    parts += ", head by head" * room.heads
+    parts += ", head by head" * room.heads + ", hidden maps in chunks" * (room.hidden_share > 0)
     holes = f", weights in holes (slack {room.slack})" if room.slack >= 0 else ""
     return SCHEDULE + parts + holes + ", channels before rows" * (not room.rows_first)
 
@@ -250,6 +268,16 @@ def _span_shares(lowering: Lowering, target: Target) -> list[float]:
         module = lowering.before("nest-tile", _texts(target, lowering.options, Room(span_share=share))[0])
         found.setdefault(sum(BY_SAMPLE in op.attributes for op in module.walk()), share)
     return [share for count, share in found.items() if count]
+
+
+def _has_hidden(lowering: Lowering, target: Target) -> bool:
+    """Whether a map between two products, which can be computed in chunks of it, takes much of the buffer."""
+    text = _texts(target, lowering.options, Room(hidden_share=HIDDEN_SHARE))[0]
+    if "graph-split-hidden" not in text:
+        return False
+    module = lowering.before("graph-split-hidden", text)
+    limit_bytes = int(buffer_bytes(machine_for(target)) * LARGE_SHARE)
+    return any(part.map_bytes > limit_bytes for part in hidden_parts(module, Constants.of(module), limit_bytes))
 
 
 def _first(lowering: Lowering, texts: Sequence[str], dump: Path | None = None) -> Program:

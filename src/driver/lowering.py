@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
     from ..backends.program import Program
 
-KEPT_BEFORE = "nest-schedule", "nest-tile", "codelet-prefetch"
+KEPT_BEFORE = (
+    "graph-split-hidden",
+    "graph-heads",
+    "convert-graph-to-nest",
+    "nest-schedule",
+    "nest-tile",
+    "codelet-prefetch",
+)
 """Passes before which the module is kept: pipelines for one model differ in these and in what follows."""
 
 Kept = dict[tuple[ModulePass, ...], tuple[ModuleOp, Watch]]

@@ -16,6 +16,7 @@ from ..errors import TilewrightError
 from ..frontends.acg import load_target
 from ..machine import Machine
 from ..option_fields import check_fields
+from ..passes.graph.graph_pack import buffer_bytes
 from ..universe import find_passes
 from .watch import Watch
 
@@ -99,13 +100,16 @@ class Room(NamedTuple):
     """Parts of the buffer that kept maps, weights and locals of a schedule may take, and weights of its span.
 
     With `rows_first` layers are rather made in pieces of rows than of channels, with `heads` those of attention head by
-    head (`graph-heads`).  With `slack` of 0 or more weights come into holes between maps (`codelet-prefetch`).
+    head (`graph-heads`).  `hidden_share` is what a map between two products may take that are computed in chunks of it
+    (`graph-split-hidden`; 0: none are).  With `slack` of 0 or more weights come into holes between maps
+    (`codelet-prefetch`).
     """
 
     share: float = 1.0
     span_share: float = 0.0
     rows_first: bool = True
     heads: bool = False
+    hidden_share: float = 0.0
     slack: int = -1
 
 
@@ -209,12 +213,19 @@ def pipeline_text(
         "graph-quantize",
         "graph-integers" if pipeline.products is not None else "",
         "graph-pack" if options.partition == SCHEDULE and not options.schedule else "",
+        _split(machine, room),
         "graph-heads" if room.heads else "",
         groups if options.partition not in ("", SCHEDULE) else "",
         *_planned(machine, options),
         *pipeline.stages(options, room),
     )
     return ",".join(_with_extra([stage for stage in stages if stage], options.extra_passes))
+
+
+def _split(machine: Machine, room: Room) -> str:
+    """The pass that splits hidden maps which take more than their part of the buffer."""
+    chunk_bytes = int(buffer_bytes(machine) * room.hidden_share)
+    return f"graph-split-hidden{{chunk_bytes={chunk_bytes}}}" if chunk_bytes else ""
 
 
 def _limits(options: CompileOptions) -> str:

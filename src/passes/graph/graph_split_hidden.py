@@ -1,0 +1,274 @@
+"""The pass `graph-split-hidden`: two products with channelwise layers between them, in chunks of the hidden axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import graph
+from ...dialects.graph.base import int_attr
+from ...dialects.types import element_of, shape_of, size_bytes, tensor, tensor_type
+from ...interpreters.constants import Constants, base_name
+from .graph_fuse import ELEMENTWISE
+from .identities import renamed
+
+LayerT = TypeVar("LayerT", bound=graph.LayerOp)
+
+PRODUCTS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp)
+
+SCALED = (graph.QuantizeOp, graph.DequantizeOp, graph.RequantizeOp)
+"""Layers whose operands after the first are scalars, or have one element per index of an axis of the first."""
+
+LANES = 32
+"""Chunks of a multiple of so many elements leave no lane of most arrays idle."""
+
+
+MOST_CHUNKS = 16
+"""Where more would be needed, the axis is not split: what all chunks read does not fit, either."""
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """A product along a hidden axis, and the layers that make what it sums up.
+
+    `layers` are these in order, the product last; of each, the axis of the operands that go along the hidden axis, by
+    their place.  `axes` has the hidden axis of the results, and of what is made of weights.  `extent` is that axis's,
+    `map_bytes` are those of the largest tensor that has it and is read by a convolution or by the last product.
+    """
+
+    layers: dict[graph.LayerOp, Mapping[int, int]]
+    axes: Mapping[SSAValue, int]
+    extent: int
+    map_bytes: int
+
+    @property
+    def last(self) -> graph.LayerOp:
+        """The product that sums up."""
+        return next(reversed(self.layers))
+
+    def ranges(self, chunk_bytes: int) -> list[tuple[int, int]]:
+        """The fewest chunks of the axis whose maps take `chunk_bytes` at most; up to twice as many if these are even.
+
+        Even ones of a multiple of `LANES` come before others.
+        """
+        least = min(self.extent, -(-self.map_bytes // max(1, chunk_bytes)))
+        counts = range(least, min(self.extent, 2 * least) + 1)
+        even = (count for lanes in (LANES, 1) for count in counts if self.extent % (count * lanes) == 0)
+        count = next(even, least)
+        return list(pairwise(self.extent * i // count for i in range(count + 1)))
+
+
+class Chunk(NamedTuple):
+    """Indices `start` to `end` of a hidden axis."""
+
+    number: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class GraphSplitHiddenPass(ModulePass):
+    """Compute two products with channelwise layers between them in chunks of the hidden axis, adding up their results.
+
+    The hidden axis is what the first product makes and the second sums up, as in the feed-forward part of a
+    transformer: `act(x @ u) @ d = sum_j act(x @ u_j) @ d_j`, with columns `u_j` and rows `d_j` of the weights.
+
+        %h = graph.matmul %x, %u                 %h0 = graph.matmul %x, %u0      %h1 = graph.matmul %x, %u1
+        %g = graph.unary relu %h          ->     %g0 = graph.unary relu %h0      %g1 = graph.unary relu %h1
+        %y = graph.matmul %g, %d                 %y0 = graph.matmul %g0, %d0     %y1 = graph.matmul %g1, %d1
+                                                                                 %y  = graph.binary add %y0, %y1
+
+    Products are matmul, gemm and convolutions in one group; between them may be elementwise layers, quantisation with
+    one scale or one for each channel, and depthwise convolutions; several first products may meet, as in gated units.
+    There are as few chunks as leave each at most `chunk_bytes` of the largest map with the hidden axis.  Pairs stay
+    whose maps are no larger, or are not larger than the sums, or would be in more than 16 chunks; so do those whose
+    weights have no bytes at hand, or of which another layer reads something in between.  Integers are the same bit for
+    bit, as sums are in i32; the order of sums of floats changes.
+    """
+
+    name = "graph-split-hidden"
+    chunk_bytes: int = 1 << 20
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        constants = Constants.of(op)
+        for hidden in list(hidden_parts(op, constants, self.chunk_bytes)):
+            split(hidden, constants, self.chunk_bytes)
+        constants.tidy()
+
+
+def hidden_parts(module: ModuleOp, constants: Constants, chunk_bytes: int) -> Iterator[Hidden]:
+    """What there is to split so that chunks take `chunk_bytes`, in order; no layer is in two."""
+    taken: set[graph.LayerOp] = set()
+    for op in module.walk():
+        hidden = _hidden_before(op, constants) if isinstance(op, PRODUCTS) else None
+        if hidden is None or not taken.isdisjoint(hidden.layers):
+            continue
+        is_larger = hidden.map_bytes > _bytes(hidden.last.result)
+        if is_larger and 1 < len(hidden.ranges(chunk_bytes)) <= MOST_CHUNKS:
+            taken.update(hidden.layers)
+            yield hidden
+
+
+def _bytes(value: SSAValue) -> int:
+    return size_bytes(tensor_type(value))
+
+
+def _hidden_before(last: graph.LayerOp, constants: Constants) -> Hidden | None:
+    """What can be split along the axis that a product sums up; None where something does not allow it."""
+    summed, block, hidden = _summed_axes(last), last.parent_block(), last.operands[0]
+    if summed is None or block is None:
+        return None
+    layers: dict[Operation, Mapping[int, int]] = {last: summed}
+    axes, waiting = {hidden: summed[0]}, [hidden]
+    while waiting:
+        value = waiting.pop()
+        op = value.owner
+        along = _made_axes(op, axes[value]) if isinstance(op, graph.LayerOp) else None
+        if along is None or not isinstance(op, graph.LayerOp):
+            return None
+        layers[op] = along
+        for operand, axis in ((op.operands[index], axis) for index, axis in along.items()):
+            if not _is_weight(operand) and operand not in axes:
+                axes[operand] = axis
+                waiting.append(operand)
+    for value, axis in axes.items():
+        if any(layers.get(use.operation, {}).get(use.index) != axis for use in value.uses):
+            return None
+    ordered = {op: layers[op] for op in block.ops if isinstance(op, graph.LayerOp) and op in layers}
+    read = [op.operands[index] for op, along in ordered.items() for index in along]
+    if any(value not in axes and constants.array(value) is None for value in read):
+        return None
+    maps = [hidden, *(op.x for op in ordered if isinstance(op, graph.ConvOp) and op.x in axes)]
+    return Hidden(ordered, axes, shape_of(hidden)[summed[0]], max(map(_bytes, maps)))
+
+
+def _summed_axes(op: graph.LayerOp) -> dict[int, int] | None:
+    """The axis of each operand that a product sums up."""
+    match op:
+        case graph.MatmulOp() if len(shape_of(op.a)) > 1 and len(shape_of(op.b)) > 1:
+            return {0: len(shape_of(op.a)) - 1, 1: len(shape_of(op.b)) - 2}
+        case graph.GemmOp() if op.trans_a is None:
+            return {0: 1, 1: 0 if op.trans_b is None else 1}
+        case graph.ConvOp() if op.groups.value.data == 1:
+            return {0: 1, 1: 1}
+        case _:
+            return None
+
+
+def _made_axes(op: graph.LayerOp, axis: int) -> dict[int, int] | None:
+    """The axis of each operand that goes along axis `axis` of the result; None where a chunk of it needs more."""
+    rank = len(shape_of(op.result))
+    match op:
+        case graph.MatmulOp() if axis == rank - 1 and len(shape_of(op.b)) > 1 and _is_weight(op.b):
+            return {1: len(shape_of(op.b)) - 1}
+        case graph.GemmOp() if axis == 1 and _is_weight(op.b):
+            return {1: 1 if op.trans_b is None else 0} | _broadcast_axes(op, axis, [2])
+        case graph.ConvOp() if axis == 1 and _is_weight(op.w) and op.groups.value.data == 1:
+            return dict.fromkeys(range(1, len(op.operands)), 0)
+        case graph.ConvOp() if axis == 1 and _is_weight(op.w) and _is_depthwise(op):
+            return {0: 1} | dict.fromkeys(range(1, len(op.operands)), 0)
+        case _ if isinstance(op, SCALED):
+            scaled = [i for i in range(1, len(op.operands)) if len(shape_of(op.operands[i])) == 1]
+            return {0: axis} | (dict.fromkeys(scaled, 0) if op.axis.value.data == axis else {})
+        case _ if isinstance(op, ELEMENTWISE):
+            return _broadcast_axes(op, axis, range(len(op.operands)))
+        case _:
+            return None
+
+
+def _broadcast_axes(op: graph.LayerOp, axis: int, operands: list[int] | range) -> dict[int, int]:
+    """The axis of operands that broadcasts to `axis` of the result, of those that have it with its extent."""
+    shape = shape_of(op.result)
+    axes: dict[int, int] = {}
+    for index in operands:
+        if index < len(op.operands):
+            own = shape_of(op.operands[index])
+            place = axis - len(shape) + len(own)
+            if place >= 0 and own[place] == shape[axis]:
+                axes[index] = place
+    return axes
+
+
+def _is_weight(value: SSAValue) -> bool:
+    return isinstance(value.owner, graph.WeightOp)
+
+
+def _is_depthwise(op: graph.ConvOp) -> bool:
+    return op.groups.value.data == shape_of(op.x)[1] == shape_of(op.result)[1]
+
+
+def split(hidden: Hidden, constants: Constants, chunk_bytes: int) -> None:
+    """Put chunks that take `chunk_bytes`, and the sums of their products, in place of the layers."""
+    last = hidden.last
+    total: graph.LayerOp | None = None
+    for number, (start, end) in enumerate(hidden.ranges(chunk_bytes)):
+        part = _product(hidden, constants, Chunk(number, start, end))
+        total = part if total is None else _insert(graph.BinaryOp("add", total.result, part.result), last)
+    if total is None:
+        return
+    renamed(total, last)
+    total.result.name_hint = last.result.name_hint
+    last.result.replace_all_uses_with(total.result)
+    read = [value for op in hidden.layers for value in op.operands]
+    for op in reversed(hidden.layers):
+        Rewriter.erase_op(op)
+    for value in dict.fromkeys(read):
+        if isinstance(value.owner, graph.WeightOp) and not value.uses:
+            Rewriter.erase_op(value.owner)
+
+
+def _product(hidden: Hidden, constants: Constants, chunk: Chunk) -> graph.LayerOp:
+    """The product of one chunk; the bias is in that of the first."""
+    cut: dict[SSAValue, SSAValue] = {}
+    made = hidden.last
+    for op, along in hidden.layers.items():
+        operands = list(op.operands)
+        for index, axis in along.items():
+            value = operands[index]
+            if value not in cut:
+                cut[value] = _slice(value, axis, constants, chunk, hidden.last)
+            operands[index] = cut[value]
+        if op is hidden.last and chunk.number:
+            operands = operands[:2]
+        made = _on_chunk(op, operands, hidden.axes.get(op.result), chunk)
+        cut[op.result] = _insert(made, hidden.last).result
+    return made
+
+
+def _on_chunk(op: graph.LayerOp, operands: list[SSAValue], axis: int | None, chunk: Chunk) -> graph.LayerOp:
+    """A layer on chunks, whose result has the chunk of `axis`, if any."""
+    shape, properties = list(shape_of(op.result)), dict(op.properties)
+    if axis is not None:
+        shape[axis] = chunk.end - chunk.start
+        if isinstance(op, graph.ConvOp) and op.groups.value.data > 1:
+            properties["groups"] = int_attr(shape[axis])
+    type_ = tensor(shape, element_of(op.result))
+    made = type(op).create(
+        operands=operands, properties=properties, attributes=dict(op.attributes), result_types=[type_]
+    )
+    name = graph.name_of(op)
+    graph.set_name(made, None if name is None else f"{name}.{chunk.number}")
+    return made
+
+
+def _slice(value: SSAValue, axis: int, constants: Constants, chunk: Chunk, before: Operation) -> SSAValue:
+    """The chunk of a weight."""
+    whole = constants.array(value)
+    assert whole is not None
+    name = base_name(value.owner, value) if isinstance(value.owner, Operation) else "constant"
+    part = np.ascontiguousarray(whole[(slice(None),) * axis + (slice(chunk.start, chunk.end),)])
+    return _insert(constants.weight(f"{name}.{chunk.number}", part), before).result
+
+
+def _insert(op: LayerT, before: Operation) -> LayerT:
+    Rewriter.insert_op(op, InsertPoint.before(before))
+    return op
