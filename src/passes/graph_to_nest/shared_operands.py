@@ -19,9 +19,6 @@ LEAST_BYTES = 1024
 SHARE = 1 / 4
 """Part of the memory that all copies together may take."""
 
-INPUT_SHARE = 1 / 16
-"""Part of the memory that an input may take: where its copy must leave the chip, more bytes move than without it."""
-
 
 def shared_operands(module: ModuleOp, block: Block) -> frozenset[SSAValue]:
     """The weights and inputs that are worth a copy among the maps, those that spare the most bytes first.
@@ -38,10 +35,8 @@ def shared_operands(module: ModuleOp, block: Block) -> frozenset[SSAValue]:
         op.result for op in block.ops if isinstance(op, graph.WeightOp) and _only_products(op.result)
     ]
     sizes = {value: size_bytes(tensor_type(value)) for value in [*weights, *block.args]}
-    most = int(buffers.global_bytes * INPUT_SHARE)
-    values = [*weights, *(value for value in block.args if sizes[value] <= most)]
     spared: dict[SSAValue, int] = {}
-    for value in values:
+    for value in sizes:
         readers = _products(value)
         if readers > 1 and sizes[value] >= LEAST_BYTES and _copies(machine, element_type_name(element_of(value))):
             spared[value] = sizes[value] * (readers - 1)
