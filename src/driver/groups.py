@@ -57,7 +57,7 @@ GROUP_SHARES = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4)
 SPAN_SHARES = 1 / 32, 1 / 16, 1 / 4
 """Parts of the buffer that weights of layers may take that run sample by sample, as they are tried."""
 
-HIDDEN_SHARE = 1 / 8
+HIDDEN_SHARE = 1 / 16
 """Part of the buffer that a chunk of a map between two products takes at most."""
 
 LARGE_SHARE = 1 / 2

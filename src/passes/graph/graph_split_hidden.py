@@ -32,7 +32,7 @@ LANES = 32
 """Chunks of a multiple of so many elements leave no lane of most arrays idle."""
 
 
-MOST_CHUNKS = 16
+MOST_CHUNKS = 32
 """Where more would be needed, the axis is not split: what all chunks read does not fit, either."""
 
 
@@ -90,7 +90,7 @@ class GraphSplitHiddenPass(ModulePass):
     Products are matmul, gemm and convolutions in one group; between them may be elementwise layers, quantisation with
     one scale or one for each channel, and depthwise convolutions; several first products may meet, as in gated units.
     There are as few chunks as leave each at most `chunk_bytes` of the largest map with the hidden axis.  Pairs stay
-    whose maps are no larger, or are not larger than the sums, or would be in more than 16 chunks; so do those whose
+    whose maps are no larger, or are not larger than the sums, or would be in more than 32 chunks; so do those whose
     weights have no bytes at hand, or of which another layer reads something in between.  Integers are the same bit for
     bit, as sums are in i32; the order of sums of floats changes.
     """

@@ -222,7 +222,7 @@ TOO_MANY = """
 )
 def test_what_needs_the_whole_axis_stays(text: str, weights: dict[str, str], x: str, y: str) -> None:
     module = module_of(text, weights, x, y)
-    before, chunk_bytes = str(module), 100 if text == TOO_MANY else 300
+    before, chunk_bytes = str(module), 50 if text == TOO_MANY else 300
     assert not list(hidden_parts(module, Constants.of(module), chunk_bytes))
     split(module, chunk_bytes)
     assert str(module) == before
@@ -245,14 +245,14 @@ SMALL = "edge16:GBUF.depth=4096"
 
 def test_maps_that_do_not_fit_are_made_in_chunks_by_default() -> None:
     text = """
-      %h = graph.matmul %x, %u : (tensor<1x128x64xf32>, tensor<64x512xf32>) -> tensor<1x128x512xf32>
-      %g = graph.unary gelu_tanh %h : (tensor<1x128x512xf32>) -> tensor<1x128x512xf32>
-      %y = graph.matmul %g, %d : (tensor<1x128x512xf32>, tensor<512x64xf32>) -> tensor<1x128x64xf32>
+      %h = graph.matmul %x, %u : (tensor<1x128x32xf32>, tensor<32x320xf32>) -> tensor<1x128x320xf32>
+      %g = graph.unary gelu_tanh %h : (tensor<1x128x320xf32>) -> tensor<1x128x320xf32>
+      %y = graph.matmul %g, %d : (tensor<1x128x320xf32>, tensor<320x32xf32>) -> tensor<1x128x32xf32>
     """
-    module = module_of(text, {"u": "64x512xf32", "d": "512x64xf32"}, "1x128x64xf32", "1x128x64xf32")
-    x = np.random.default_rng(5).standard_normal((1, 128, 64)).astype(np.float32)
+    module = module_of(text, {"u": "32x320xf32", "d": "320x32xf32"}, "1x128x32xf32", "1x128x32xf32")
+    x = np.random.default_rng(5).standard_normal((1, 128, 32)).astype(np.float32)
     expected = run_graph(module, {"x": x})["y"]
-    options = CompileOptions(partition=SCHEDULE, gap=0)
+    options = CompileOptions(partition=SCHEDULE, gap=0, prove=False)
     whole = lower(load_model(module), pipeline_text(SMALL, options), options, None, "whole")
     program = compile(module, SMALL, options=options)
     (chosen,) = (way for way in program.candidates if way.chosen)
