@@ -19,6 +19,7 @@ class Layer:
     Its weights have `weight_bytes` in their memory; where they can be loaded piece by piece, `piece_bytes` are those of
     two pieces, of each size that these may have, ascending.  `scratch_bytes` lie between its kernels.  Only with
     `by_rows` it runs in groups, tile by tile, and only with `by_sample` in a span of layers, one sample after another.
+    As a whole it may make its map in the place of one of `overwrites`, if it is the last to read that.
     """
 
     reads: tuple[int, ...]
@@ -28,6 +29,7 @@ class Layer:
     scratch_bytes: int = 0
     by_rows: bool = False
     by_sample: bool = False
+    overwrites: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,14 @@ class Step:
     """Layers `start` to `stop` (exclusive): `rows` at a time, as a whole (0), or tiled from DRAM alone (`OFFCHIP`).
 
     The weights of a layer that runs as a whole may be streamed: loaded piece by piece, of which two have `piece_bytes`.
+    Its map may lie in the place of the map `overwritten` (-1: of none).
     """
 
     start: int
     stop: int
     rows: int
     piece_bytes: int = 0
+    overwritten: int = -1
 
 
 @dataclass(frozen=True)
@@ -197,9 +201,11 @@ class Search:
         need = passing + 2 * max(layer.scratch_bytes for layer in layers)
         if len(layers) == 1:
             loaded = sum(network.map_bytes[n] for n in touched if n not in self.kept)
-            weights = self.whole_weights(layers[0], self.room - need - loaded)
+            over = self.overwritten(start)
+            saved = network.map_bytes[over] if over >= 0 else 0
+            weights = self.whole_weights(layers[0], self.room - need - loaded + saved)
             if weights is not None:
-                return Step(start, stop, 0, weights), crossing
+                return Step(start, stop, 0, weights, over), crossing
         own, weights_bytes = network.weight_capacity_bytes, sum(layer.weight_bytes for layer in layers)
         if own is None:
             need += weights_bytes
@@ -215,6 +221,14 @@ class Search:
         held = sum(network.map_bytes[n] for n in touched & self.kept if n not in inner and self.is_large(n))
         left = HELD_SHARE * held / network.bytes_per_cycle
         return Step(start, stop, best.rows), crossing + LAYER_CYCLES * len(layers) + left + least
+
+    def overwritten(self, place: int) -> int:
+        """The map in whose place a layer that runs as a whole makes its own; -1 for none."""
+        layer, network = self.network.layers[place], self.network
+        if place < self.span or not self.kept.issuperset(layer.makes) or network.results.intersection(layer.makes):
+            return -1
+        ends = (n for n in layer.overwrites if n in self.kept and self.lives[n][1] == place)
+        return next((n for n in ends if n not in network.results), -1)
 
     def spanned(self, start: int, stop: int) -> tuple[Step | None, float]:
         """A layer of the span, as a whole: of maps of the span one sample is there, of the weights all."""

@@ -27,6 +27,7 @@ from ...search.residency import OFFCHIP, Layer, Network, Plan, Rows, plan
 from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer, read_whole, row_axis
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT
 from ..nest_to_codelet.fused_tiles import SCRATCH_SHARE, scratch_bytes, stream_of
+from .overwriting import overwritable, overwrite
 from .storage import storage_of
 
 ROWS = (32, 16, 8, 4, 2, 1)
@@ -86,6 +87,7 @@ class Reader:
         self.groups: dict[tuple[int, int, int], Rows | None] = {}
         self.problems: dict[object, Problem] = {}
         self.work: dict[tuple[object, int], Mapping[str, float]] = {}
+        self.overwritable: dict[FusedLayer, dict[int, tuple[str, nest.KernelOp]]] = {}
 
     @property
     def samples(self) -> int:
@@ -120,7 +122,20 @@ class Reader:
             scratch_bytes=scratch,
             by_rows=layer.by_rows,
             by_sample=bool(layer.sample) and shape_of(layer.result)[0] == self.samples > 1,
+            overwrites=tuple(self._overwrites(layer)),
         )
+
+    def _overwrites(self, layer: FusedLayer) -> dict[int, tuple[str, nest.KernelOp]]:
+        """Maps in whose place a layer may make its own -> the input that they are, and the kernel that writes there."""
+        if layer not in self.overwritable:
+            inputs = overwritable(layer.op).items()
+            own = {name: [piece.root for piece in layer.maps.get(name, ())] for name, _ in inputs}
+            self.overwritable[layer] = {
+                self.numbers[layer.inputs[name]]: (name, kernel)
+                for name, kernel in inputs
+                if own[name] == [layer.inputs[name]]
+            }
+        return self.overwritable[layer]
 
     def _pieces(self, layer: FusedLayer) -> dict[int, int]:
         """Bytes of two pieces of a layer's weights, with what is not cut -> the limit on pieces that makes them."""
@@ -223,6 +238,8 @@ class Reader:
                     marks[BY_SAMPLE] = UnitAttr()
                 if any(self.numbers[value] in found.kept for value in layer.made.values()):
                     marks[KEPT] = UnitAttr()
+                if step.overwritten >= 0:
+                    overwrite(layer.op, *self._overwrites(layer)[step.overwritten])
 
 
 def _is_given(value: SSAValue) -> bool:

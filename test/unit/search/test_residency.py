@@ -244,3 +244,21 @@ def test_the_least_map_whose_leaving_lets_a_layer_run_is_stored():
     network = Network(layers, (10, 30, 1000, 45, 10), frozenset({0}), frozenset({4}), 96)
     found = plan(network, lambda start, stop: [Rows(2, dict.fromkeys(range(start, stop + 1), 24))])
     assert found == Plan((Step(0, 1, 0), Step(1, 3, 2), Step(3, 4, 0)), frozenset({3, 4}))
+
+
+def test_a_sum_is_made_where_its_last_operand_lies():
+    def found(capacity: int, overwrites: tuple[int, ...]) -> Plan:
+        layers = (
+            Layer(reads=(0,), makes=(1,)),
+            Layer(reads=(1,), makes=(2,)),
+            Layer(reads=(1, 2), makes=(3,), overwrites=overwrites),
+            Layer(reads=(3,), makes=(4,)),
+        )
+        sizes = (64, 320, 320, 320, 64)
+        return plan(Network(layers, sizes, frozenset({0}), frozenset({4}), capacity), no_rows)
+
+    assert [step.overwritten for step in found(1024, (1,)).steps] == [-1, -1, 1, -1]
+    assert found(1024, ()).kept == {1, 2, 3, 4}
+    assert found(800, (1,)).kept == {1, 2, 3, 4}  # two maps and not three are there at once
+    assert found(800, ()).kept < {1, 2, 3, 4}
+    assert [step.overwritten for step in found(1024, (0,)).steps] == [-1] * 4  # 0 comes from outside

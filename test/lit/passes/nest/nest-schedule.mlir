@@ -44,3 +44,28 @@ func.func @weights(%x : tensor<1x64xf32>) -> tensor<1x64xf32> {
   }
   func.return %y : tensor<1x64xf32>
 }
+
+// A sum is made where the operand lies that nobody reads any more; the product has a place of its own.
+// LARGE-LABEL: func.func @sum
+// LARGE: nest.group @product
+// LARGE:   nest.kernel @add "Y[m, n] = A[m, n] + B[m, n]" (A = %{{.*}}, B = %B) into %B :
+func.func @sum(%x : tensor<4x64xf32>) -> tensor<4x64xf32> {
+  %w = graph.weight @w : tensor<1024x64xf32>
+  %a = nest.group @first dims {m = 4, n = 64} ins(X = %x) -> tensor<4x64xf32> {
+  ^bb0(%X : tensor<4x64xf32>):
+    %0 = nest.kernel @relu "Y[m, n] = relu(A[m, n])" (A = %X) : (tensor<4x64xf32>) -> tensor<4x64xf32>
+    nest.yield %0 : tensor<4x64xf32>
+  }
+  %b = nest.group @product dims {m = 4, n = 64, k = 64} ins(X = %x, W = %w, B = %a) -> tensor<4x64xf32> {
+  ^bb0(%X : tensor<4x64xf32>, %W : tensor<1024x64xf32>, %B : tensor<4x64xf32>):
+    %0 = nest.kernel @mac "Y[m, n] += X[m, k] * W[k, n]" (X = %X, W = %W) : (tensor<4x64xf32>, tensor<1024x64xf32>) -> tensor<4x64xf32>
+    %1 = nest.kernel @add "Y[m, n] = A[m, n] + B[m, n]" (A = %0, B = %B) : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<4x64xf32>
+    nest.yield %1 : tensor<4x64xf32>
+  }
+  %c = nest.group @last dims {m = 4, n = 64} ins(X = %b) -> tensor<4x64xf32> {
+  ^bb0(%X : tensor<4x64xf32>):
+    %0 = nest.kernel @neg "Y[m, n] = neg(A[m, n])" (A = %X) : (tensor<4x64xf32>) -> tensor<4x64xf32>
+    nest.yield %0 : tensor<4x64xf32>
+  }
+  func.return %c : tensor<4x64xf32>
+}

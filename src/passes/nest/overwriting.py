@@ -1,0 +1,78 @@
+"""Groups whose result may lie where one of their inputs lies, as each element is read before it is written."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...algebra.affine import Affine
+from ...costs.mapping.problem import Group, Kernel, touches
+from ...dialects import nest
+from .storage import readers_of
+from .trees import group_of
+
+
+def overwritable(op: nest.GroupOp) -> dict[str, nest.KernelOp]:
+    """Inputs that the result may overwrite -> the kernel that then writes there first.
+
+    That kernel, the first to write the result's bytes, assigns each element once, and what reads the input reads the
+    same element, in no later kernel: sums of products have bytes of their own before.  Nobody reads the input or the
+    result beyond its borders, since such maps have room around them (`padded_maps`).
+    """
+    if len(op.yielded) != 1 or _is_padded(op.outs[0]):
+        return {}
+    first = _first_writer(op.yielded[0])
+    if first is None:
+        return {}
+    group, found = group_of(op), dict[str, nest.KernelOp]()
+    for name, argument, value in zip(op.input_names, op.body.block.args, op.inputs, strict=True):
+        alike = argument.type == op.yielded[0].type and not _is_padded(value)
+        if alike and _may_lie_in(group, first.sym_name.data, name.data):
+            found[name.data] = first
+    return found
+
+
+def overwrite(op: nest.GroupOp, name: str, kernel: nest.KernelOp) -> None:
+    """Let the result of a group lie where its input `name` lies from `kernel` on, as `overwritable` says."""
+    argument = next(arg for n, arg in zip(op.input_names, op.body.block.args, strict=True) if n.data == name)
+    label, statement, operands = kernel.sym_name.data, kernel.statement.data, kernel.operands_by_name
+    made = nest.KernelOp(label, statement, operands, kernel.result.type, init=argument, pad=kernel.pads)
+    made.result.name_hint = kernel.result.name_hint
+    Rewriter.insert_op(made, InsertPoint.before(kernel))
+    Rewriter.replace_op(kernel, [], [made.result])
+
+
+def _first_writer(value: SSAValue) -> nest.KernelOp | None:
+    """The kernel that writes the bytes of a value first; None where they are those of an input."""
+    while isinstance(value.owner, nest.KernelOp):
+        if value.owner.init is None:
+            return value.owner
+        value = value.owner.init
+    return None
+
+
+def _may_lie_in(group: Group, writer: str, buffer: str) -> bool:
+    """Whether the first kernel that writes the result may write into an input."""
+    names = [kernel.name for kernel in group.kernels]
+    kernel, later = group.kernels[names.index(writer)], group.kernels[names.index(writer) + 1 :]
+    read_later = any(use.buffer == buffer for other in later for use in other.uses)
+    forms = {use.forms for use in touches(group, buffer)}
+    return not read_later and _writes_once(group, kernel) and forms <= {kernel.target.forms}
+
+
+def _writes_once(group: Group, kernel: Kernel) -> bool:
+    """Whether a kernel assigns each element of its target once: each axis is a dim of its extent, or has one index."""
+    shape, forms = group.by_name[kernel.target.buffer].shape, kernel.target.forms
+    dims = [form.terms[0][0] for form in forms if form.terms]
+    whole = all(
+        form == (Affine(0, ((form.terms[0][0], 1),)) if form.terms else Affine(0, ()))
+        and (group.extents[form.terms[0][0]] if form.terms else 1) == size
+        for form, size in zip(forms, shape, strict=True)
+    )
+    return whole and len(set(dims)) == len(dims) and kernel.statement.reduce == "="
+
+
+def _is_padded(value: SSAValue) -> bool:
+    """Whether a reader of a map, or of what is joined of it, has a value for what is beyond its borders."""
+    readers = (reader for reader in readers_of(value) if isinstance(reader, nest.GroupOp))
+    return any(kernel.pads for reader in readers for kernel in reader.kernels)
