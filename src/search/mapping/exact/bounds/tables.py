@@ -17,12 +17,12 @@ import numpy as np
 from .....costs.compiled import bare, compiled
 from ..space.model import EVERY, PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
 from ..space.skeleton import plain_size
-from ..traffic.boxes import along_boxes, box_along, boxes_along, may_help
 from ..traffic.ragged import fixed_sizes, understood, window_words
 from ..traffic.scattered import least_words
 from ..traffic.window_reuse import Others, kept_on_average, left
 from ..traffic.windows import Transfer, all_along, extent, room_along, together
 from ..traffic.words import settle, slide
+from .box_rows import BoxKind, box_rows, help_rows
 from .grids import Sizes, Store
 
 MAX_KNOWN = 1 << 22
@@ -36,11 +36,6 @@ ANY = Others(inf, inf, 1.0)
 
 COUNTS, SHARES = (1.0, 3.0, 8.0, inf), (0.0, 0.75, 0.9375, 1.0)
 """What is told apart of such loops."""
-
-
-BoxKind = tuple[int, bool, bool, bool]
-"""The first loop, whether it has any number of iterations, whether boxes of children are `loose`, and whether only the
-words count that surely come."""
 
 
 class Boundary(NamedTuple):
@@ -134,34 +129,6 @@ def may_leave_gaps(model: Model, t: int, w: int, child: Ints, step: Ints, mixed:
             scaled |= model.coefficient[t, d] > 1
             several |= (mixed >> d) & 1 == 1 and child[d] < step[d]
     return scaled and several
-
-
-@compiled
-def box_rows(
-    model: Model, t: int, w: int, sizes: Ints, first: int, flags: tuple[bool, bool, bool], out: Floats
-) -> None:
-    """Fill `out` (N,) with the factors of sum `w` for tiles, those of children and steps, `sizes` (3, N, D).
-
-    Of `flags` see `BoxKind`.
-    """
-    loops, loose, sure = flags
-    for n in range(out.shape[0]):
-        tile, child, step = sizes[0, n], sizes[1, n], sizes[2, n]
-        bound = 0 if loops or first < 0 else model.bounds[first] // step[first]
-        box = Transfer(tile, child, step, child, model.bounds, first, bound, 0, EVERY, False)
-        if sure:
-            out[n] = boxes_along(model, t, w, tile, child, loose) * box_along(model, t, w, child)
-        else:
-            out[n] = along_boxes(model, t, w, box, loose)
-
-
-@compiled
-def help_rows(model: Model, t: int, sizes: Ints, first: int, spread: Ints, out: Bools) -> None:
-    """Fill `out` (N,) for sizes as in `box_rows` where children are `spread` (D,)."""
-    for n in range(out.shape[0]):
-        tile, child, step = sizes[0, n], sizes[1, n], sizes[2, n]
-        box = Transfer(tile, child, step, child, model.bounds, first, 0, 0, EVERY, False)
-        out[n] = may_help(model, t, box, spread)
 
 
 @compiled
@@ -259,11 +226,11 @@ class Tables:
 
     def boxes(self, t: int, box: Boundary, first: int, *, loops: bool, loose: bool = False) -> Floats:
         """As `sent`, in Timeloop's model."""
-        return self._boxes(t, box, (first, loops, loose, False))
+        return self._boxes(t, box, BoxKind(first, loops, loose, sure=False))
 
     def surely(self, t: int, box: Boundary, *, loose: bool) -> Floats:
         """`boxes.surely_sent` by cell."""
-        return self._boxes(t, box, (-1, False, loose, True))
+        return self._boxes(t, box, BoxKind(-1, loops=False, loose=loose, sure=True))
 
     def _boxes(self, t: int, box: Boundary, known: BoxKind) -> Floats:
         key = "boxes", t, known, *box.key(self.matter[t])
@@ -271,7 +238,7 @@ class Tables:
         if found is None:
             found = np.full((1,) * self.dims, float(plain_size(self.model, t)))
             for d, kind in enumerate(self.kind[t]):
-                if kind == UNRELATED and not known[3]:
+                if kind == UNRELATED and not known.sure:
                     found = found * along(-(-self.bounds[d] // box.tile[d]), d, self.dims)
             for w in range(int(self.model.windows[t])):
                 found = found * self._boxes_along(t, w, box, known)

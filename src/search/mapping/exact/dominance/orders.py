@@ -1,6 +1,6 @@
 """Orders of loops that a walk's bound does not tell apart.
 
-Statement 14 of docs/exact-mapper.md.
+Statements 14 and 17 of docs/exact-mapper.md.
 """
 
 from __future__ import annotations

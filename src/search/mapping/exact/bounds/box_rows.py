@@ -1,0 +1,52 @@
+"""Factors of a sum's words for rows of tiles, in Timeloop's model.
+
+Statement 17 of docs/exact-mapper.md.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .....costs.compiled import compiled
+from ..space.model import EVERY, Bools, Floats, Ints, Model
+from ..traffic.boxes import along_boxes, box_along, boxes_along, may_help
+from ..traffic.windows import Transfer
+
+
+class BoxKind(NamedTuple):
+    """The first loop, whether it has any number of iterations (`loops`), whether boxes of children are `loose`, and
+    whether only the words count that come for `sure`.
+    """
+
+    first: int
+    loops: bool
+    loose: bool
+    sure: bool
+
+
+@compiled
+def box_rows(
+    model: Model, t: int, w: int, sizes: Ints, first: int, flags: tuple[bool, bool, bool], out: Floats
+) -> None:
+    """Fill `out` (N,) with the factors of sum `w` for tiles, those of children and steps, `sizes` (3, N, D).
+
+    Of `flags` see `BoxKind`: `loops`, `loose` and `sure`.
+    """
+    loops, loose, sure = flags
+    for n in range(out.shape[0]):
+        tile, child, step = sizes[0, n], sizes[1, n], sizes[2, n]
+        bound = 0 if loops or first < 0 else model.bounds[first] // step[first]
+        box = Transfer(tile, child, step, child, model.bounds, first, bound, 0, EVERY, False)
+        if sure:
+            out[n] = boxes_along(model, t, w, tile, child, loose) * box_along(model, t, w, child)
+        else:
+            out[n] = along_boxes(model, t, w, box, loose)
+
+
+@compiled
+def help_rows(model: Model, t: int, sizes: Ints, first: int, spread: Ints, out: Bools) -> None:
+    """Fill `out` (N,) for sizes as in `box_rows` where children are `spread` (D,)."""
+    for n in range(out.shape[0]):
+        tile, child, step = sizes[0, n], sizes[1, n], sizes[2, n]
+        box = Transfer(tile, child, step, child, model.bounds, first, 0, 0, EVERY, False)
+        out[n] = may_help(model, t, box, spread)
