@@ -209,7 +209,9 @@ def lower_groups(
     if not (_is_near(found[best], min(options.near, CLOSE)) or limit.late):
         for slack in SLACKS:
             best = compare(best._replace(slack=slack))
-        best = compare(best._replace(rows_first=False))
+        whole = () if best == Room(slack=best.slack) else (Room(),)
+        for room in (*whole, best):
+            best = compare(room._replace(rows_first=False))
     program = found[best]
     if best != Room() and options.dump is not None:
         dumped = _first(Lowering(module, options, progress, name), _texts(target, options, best), options.dump)
