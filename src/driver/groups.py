@@ -71,7 +71,8 @@ CLOSE = 0.05
 
 
 SLACKS = 1, 0
-"""Groups for which bytes of maps stay unused after them, as they are tried with weights in holes between maps."""
+"""Groups for which bytes of maps stay unused after them, as they are tried with weights in holes between maps, until
+one gains."""
 
 
 def default_program(
@@ -209,6 +210,8 @@ def lower_groups(
     if not (_is_near(found[best], min(options.near, CLOSE)) or limit.late):
         for slack in SLACKS:
             best = compare(best._replace(slack=slack))
+            if best.slack >= 0:
+                break
         whole = () if best == Room(slack=best.slack) else (Room(),)
         for room in (*whole, best):
             best = compare(room._replace(rows_first=False))
