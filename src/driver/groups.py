@@ -69,7 +69,6 @@ SHORT = 4096
 CLOSE = 0.05
 """A schedule so near to the bound of all programs is not made in other pieces."""
 
-
 SLACKS = 1, 0
 """Groups for which bytes of maps stay unused after them, as they are tried with weights in holes between maps, until
 one gains."""
@@ -197,23 +196,27 @@ def lower_groups(
 
     if options.schedule:
         return found[best]
-    for share in () if _is_near(found[best], options.near) else _span_shares(lowering, target):
-        if _is_near(found[best], options.near) or limit.late:
+
+    def is_worth_more(gap: float) -> bool:
+        return not (_is_near(found[best], gap) or limit.late)
+
+    for share in _span_shares(lowering, target) if is_worth_more(options.near) else ():
+        if not is_worth_more(options.near):
             break
         best = compare(Room(span_share=share))
         if best != Room() and best.span_share < share:
             break
-    if not (_is_near(found[best], options.near) or limit.late) and has_heads(module):
+    if is_worth_more(options.near) and has_heads(module):
         best = compare(Room(heads=True))
-    if not (_is_near(found[best], options.near) or limit.late) and _has_hidden(lowering, target):
+    if is_worth_more(options.near) and _has_hidden(lowering, target):
         best = compare(best._replace(hidden_share=HIDDEN_SHARE))
-    if not (_is_near(found[best], min(options.near, CLOSE)) or limit.late):
+    if is_worth_more(min(options.near, CLOSE)):
         for slack in SLACKS:
             best = compare(best._replace(slack=slack))
             if best.slack >= 0:
                 break
-        whole = () if best == Room(slack=best.slack) else (Room(),)
-        for room in (*whole, best):
+        is_plain = best == Room(slack=best.slack)
+        for room in (best,) if is_plain else (Room(), best):
             best = compare(room._replace(rows_first=False))
     program = found[best]
     if best != Room() and options.dump is not None:

@@ -7,17 +7,17 @@ load begins as early as a hole is free from then until its use.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...algebra.allocation import LiveRange, align_up, allocate
+from ...algebra.allocation import align_up
 from ...dialects.codelet import LocalOp, TensorOp
 from ...dialects.codelet_rules import surrogate
 from ...machine import Memory
-from .placement import Lives, Load, Placement, Slack, life_of, tensor_bytes
+from .placement import Lives, Load, Placement, Slack, life_of, place_tensors, tensor_bytes
 
 Ints = NDArray[np.int64]
 
@@ -32,13 +32,15 @@ class Ahead:
 
 def place_ahead(lives: Lives, memories: Sequence[Memory], slack: Slack) -> Ahead | None:
     """Addresses with loads as early as there are holes for them, those before each no later; None without room."""
-    spaces = {memory.name: _space(lives, memory, slack) for memory in memories}
+    loads = lives.loads()
+    loaded = {op for load in loads for op in load.targets}
+    spaces = {memory.name: _space(lives, memory, slack, loaded) for memory in memories}
     found = {name: space for name, space in spaces.items() if space is not None}
     if len(found) < len(spaces):
         return None
     early: dict[TensorOp, int] = {}
     earliest = 0
-    for load in lives.loads():
+    for load in loads:
         moment = _earliest(lives, found, load, earliest, slack)
         if moment is None:
             return None
@@ -115,29 +117,18 @@ class Space:
         return Placement(tensors, self.locals_, 0, self.need_bytes)
 
 
-def _space(lives: Lives, memory: Memory, slack: Slack) -> Space | None:
+def _space(lives: Lives, memory: Memory, slack: Slack, loaded: Collection[TensorOp]) -> Space | None:
     """The memory with its maps and locals in it, and without what is loaded; None where these have no room."""
-    loaded = {op for load in lives.loads() for op in load.targets}
     tensors = lives.open_tensors(memory)
-    maps = [op for op in tensors if op not in loaded]
-    items = enumerate(lives.scratch(memory, apart=slack.apart))
-    scratch = [(moment, item) for moment, item in items if item.size_bytes]
-    before, after = slack.locals_before, 1 + slack.locals_after
-    ranges = [life_of(lives, op, {}, slack.after) for op in maps]
-    ranges += [LiveRange(max(0, moment - before), moment + after, item.size_bytes) for moment, item in scratch]
-    found = allocate(ranges, memory.capacity_bytes, memory.align_bytes)
-    if found.missing_bytes or found.need_bytes > memory.capacity_bytes:
+    maps, coming = [op for op in tensors if op not in loaded], [op for op in tensors if op in loaded]
+    placed, ranges, addresses = place_tensors(lives, memory, {}, slack, maps)
+    if placed.missing_bytes:
         return None
-    locals_ = {
-        local: tuple(base + at for at in slots)
-        for base, (_, item) in zip(found.addresses[len(maps) :], scratch, strict=True)
-        for local, slots in item.offsets.items()
-    }
-    coming = [op for op in tensors if op in loaded]
     count = len(ranges)
     owners = dict(zip(maps, range(len(maps)), strict=True)) | {op: count + n for n, op in enumerate(coming)}
-    rows = [(item.start, item.end, item.size_bytes) for item in ranges] + [(0, 0, 0)] * len(coming)
-    start, end, sizes = np.array(rows, np.int64).reshape(-1, 3).T.copy()
-    sizes = -(-sizes // memory.align_bytes) * memory.align_bytes
-    address = np.array([*found.addresses, *[0] * len(coming)], np.int64)
-    return Space(memory, owners, locals_, found.need_bytes, start, end, address, sizes)
+    start, end, size, address = np.zeros((4, count + len(coming)), np.int64)
+    if ranges:
+        start[:count], end[:count], size[:count] = np.array(ranges, np.int64).T
+    size[:count] = -(-size[:count] // memory.align_bytes) * memory.align_bytes
+    address[:count] = addresses
+    return Space(memory, owners, placed.locals_, placed.need_bytes, start, end, address, size)

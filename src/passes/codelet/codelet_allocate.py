@@ -18,7 +18,7 @@ from ...machine import Machine, Memory
 from ..codelet_to_queues.locals import copies_bytes, place_locals
 from ..codelet_to_queues.read import read_codelet, read_tensors, tensor_bytes, tensor_lives
 from ..codelet_to_queues.tree import Codelet
-from .placement import allocate_on_chip
+from .placement import Lives, allocate_on_chip
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class CodeletAllocatePass(ModulePass):
         machine = machine_of(op)
         for program in [inner for inner in op.body.block.ops if isinstance(inner, ProgramOp)]:
             if _has_open_tensors(machine, program):
-                allocate_on_chip(machine, program, ahead=False)
+                allocate_on_chip(Lives(machine, program), ahead=False)
             allocate_tensors(machine, program, self.keep_intermediates)
             allocate_locals(machine, program)
 

@@ -39,10 +39,11 @@ class CodeletPrefetchPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
         for program in [inner for inner in op.body.block.ops if isinstance(inner, ProgramOp)]:
-            lives = Lives(machine, program)
-            slack = Slack(self.slack, locals_before=1, locals_after=0, apart=True)
-            found = place_ahead(lives, onchip_memories(machine), slack) if self.slack >= 0 else None
+            lives, found = Lives(machine, program), None
+            if self.slack >= 0:
+                slack = Slack(self.slack, locals_before=1, locals_after=0, apart=True)
+                found = place_ahead(lives, onchip_memories(machine), slack)
             if found is None:
-                allocate_on_chip(machine, program, ahead=True)
+                allocate_on_chip(lives, ahead=True)
             else:
                 write(lives, found.early, found.placements)

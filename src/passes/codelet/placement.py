@@ -185,17 +185,27 @@ SLACKS = (
 
 def place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int]) -> Placement:
     """Addresses in one memory, tensors of `early` living from an earlier operation on."""
-    found = None
+    found, tensors = None, lives.open_tensors(memory)
     for slack in SLACKS:
-        found = _place(lives, memory, early, slack)
+        found = place_tensors(lives, memory, early, slack, tensors).placement
         if not found.missing_bytes:
             break
     assert found is not None
     return found
 
 
-def _place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], slack: Slack) -> Placement:
-    tensors = lives.open_tensors(memory)
+class Placed(NamedTuple):
+    """A placement of tensors and all locals: when bytes are in use, those of tensors first, and where these begin."""
+
+    placement: Placement
+    ranges: Sequence[LiveRange]
+    addresses: Sequence[int]
+
+
+def place_tensors(
+    lives: Lives, memory: Memory, early: Mapping[TensorOp, int], slack: Slack, tensors: Sequence[TensorOp]
+) -> Placed:
+    """Addresses of some tensors of a memory, and of all locals in it."""
     scratch = lives.scratch(memory, apart=slack.apart)
     ranges = [life_of(lives, op, early, slack.after) for op in tensors]
     inside = [(moment, item) for moment, item in enumerate(scratch) if item.size_bytes]
@@ -209,7 +219,8 @@ def _place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], slack: S
         for local, slots in item.offsets.items()
     }
     missing = max(found.missing_bytes, found.need_bytes - memory.capacity_bytes, 0)
-    return Placement(dict(zip(tensors, found.addresses, strict=False)), locals_, missing, found.need_bytes)
+    addresses = dict(zip(tensors, found.addresses, strict=False))
+    return Placed(Placement(addresses, locals_, missing, found.need_bytes), ranges, found.addresses)
 
 
 def life_of(lives: Lives, op: TensorOp, early: Mapping[TensorOp, int], slack: int) -> LiveRange:
@@ -257,13 +268,12 @@ SHARES = 1.0, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5
 """Parts of the memories that weights loaded ahead may fill up to, as they are tried."""
 
 
-def allocate_on_chip(machine: Machine, program: ProgramOp, *, ahead: bool) -> None:
+def allocate_on_chip(lives: Lives, *, ahead: bool) -> None:
     """Addresses of all tensors and locals on chip; with `ahead`, loads of weights move to where there is room for them.
 
     `InfeasibleError` where a memory is too small.
     """
-    lives = Lives(machine, program)
-    memories = onchip_memories(machine)
+    memories = onchip_memories(lives.machine)
     tried = [hoisted(lives, memories, share) for share in SHARES] if ahead else []
     last: list[Placement] = []
     for early in [*tried, dict[TensorOp, int]()]:
@@ -272,7 +282,7 @@ def allocate_on_chip(machine: Machine, program: ProgramOp, *, ahead: bool) -> No
             write(lives, early, placements)
             return
         last = placements
-    _refuse(program, memories, last)
+    _refuse(lives.program, memories, last)
 
 
 def onchip_memories(machine: Machine) -> list[Memory]:

@@ -102,20 +102,21 @@ class Problem:
         latest = -back - cycles
         return list_starts(self.work, before, after, np.argsort(latest, kind="stable")), latest
 
-    def drawn(self, first: Ints, seed: int = 0) -> Iterator[Ints]:
+    def drawn(self, first: Ints) -> Iterator[Ints]:
         """Orders by priorities of which a fifth is moved at random; each goes on from the best so far.
 
         They move by 0.2 % to 10 % of the program's length, from those that the order `first` leads to.
         """
         work, before, cycles = self.work, self.before, self.work[:, CYCLES]
-        after, numbers = reversed_arrows(before), np.random.default_rng(seed)
+        after, numbers = reversed_arrows(before), np.random.default_rng(0)
         priorities, least = np.argsort(first).astype(np.float64), 1 << 62
         for number in range(DRAWN):
             spread = SPREADS[number % len(SPREADS)] * least if number else 0.0
             moved = numbers.normal(0, spread, len(work)) * (numbers.random(len(work)) < MOVED)
-            starts, latest = list_starts(work, before, after, np.argsort(priorities + moved, kind="stable")), first
-            for _ in range(ROUNDS):
-                starts, latest = self._again(before, after, starts)
+            starts = list_starts(work, before, after, np.argsort(priorities + moved, kind="stable"))
+            for _ in range(ROUNDS - 1):
+                starts, _ = self._again(before, after, starts)
+            starts, latest = self._again(before, after, starts)
             end = int((starts + cycles).max())
             if end < least:
                 priorities, least = latest.astype(np.float64), end

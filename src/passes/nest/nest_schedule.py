@@ -128,12 +128,10 @@ class Reader:
     def _overwrites(self, layer: FusedLayer) -> dict[int, tuple[str, nest.KernelOp]]:
         """Maps in whose place a layer may make its own -> the input that they are, and the kernel that writes there."""
         if layer not in self.overwritable:
-            inputs = overwritable(layer.op).items()
-            own = {name: [piece.root for piece in layer.maps.get(name, ())] for name, _ in inputs}
             self.overwritable[layer] = {
                 self.numbers[layer.inputs[name]]: (name, kernel)
-                for name, kernel in inputs
-                if own[name] == [layer.inputs[name]]
+                for name, kernel in overwritable(layer.op).items()
+                if [piece.root for piece in layer.maps.get(name, ())] == [layer.inputs[name]]
             }
         return self.overwritable[layer]
 

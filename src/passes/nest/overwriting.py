@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...algebra.affine import Affine
+from ...algebra.affine import make_affine
 from ...costs.mapping.problem import Group, Kernel, touches
 from ...dialects import nest
 from .storage import readers_of
@@ -63,13 +65,10 @@ def _may_lie_in(group: Group, writer: str, buffer: str) -> bool:
 def _writes_once(group: Group, kernel: Kernel) -> bool:
     """Whether a kernel assigns each element of its target once: each axis is a dim of its extent, or has one index."""
     shape, forms = group.by_name[kernel.target.buffer].shape, kernel.target.forms
-    dims = [form.terms[0][0] for form in forms if form.terms]
-    whole = all(
-        form == (Affine(0, ((form.terms[0][0], 1),)) if form.terms else Affine(0, ()))
-        and (group.extents[form.terms[0][0]] if form.terms else 1) == size
-        for form, size in zip(forms, shape, strict=True)
-    )
-    return whole and len(set(dims)) == len(dims) and kernel.statement.reduce == "="
+    dims = [dim for form in forms for dim in form.names]
+    plain = all(form == make_affine(0, dict.fromkeys(form.names[:1], 1)) for form in forms)
+    whole = tuple(prod(group.extents[dim] for dim in form.names) for form in forms) == shape
+    return plain and whole and len(set(dims)) == len(dims) and kernel.statement.reduce == "="
 
 
 def _is_padded(value: SSAValue) -> bool:

@@ -18,7 +18,6 @@ MOST, MOST_ASKED = 6, 24
 SLACK = 0.02
 """Candidates estimated so far above the best are not measured, where a caller does not say how near it must be."""
 
-
 Candidate = TypeVar("Candidate")
 
 
@@ -40,8 +39,8 @@ class Effort:
         gap, most = (WITHIN, MOST) if self.gap is None else (self.gap, MOST_ASKED)
         best = float("inf")
         for estimate, candidate in islice(ranked, most):
-            hopeless = self.gap is None and estimate > (1 + SLACK) * best
-            if best <= (1 + gap) * floor or hopeless or (found and self.limit.late):
+            is_pruned = self.gap is None and estimate > (1 + SLACK) * best
+            if best <= (1 + gap) * floor or is_pruned or (found and self.limit.late):
                 break
             figure = measure(candidate)
             if figure is not None:

@@ -25,14 +25,9 @@ class BoxKind(NamedTuple):
 
 
 @compiled
-def box_rows(
-    model: Model, t: int, w: int, sizes: Ints, first: int, flags: tuple[bool, bool, bool], out: Floats
-) -> None:
-    """Fill `out` (N,) with the factors of sum `w` for tiles, those of children and steps, `sizes` (3, N, D).
-
-    Of `flags` see `BoxKind`: `loops`, `loose` and `sure`.
-    """
-    loops, loose, sure = flags
+def box_rows(model: Model, t: int, w: int, sizes: Ints, known: BoxKind, out: Floats) -> None:
+    """Fill `out` (N,) with the factors of sum `w` for tiles, those of children and steps, `sizes` (3, N, D)."""
+    first, loops, loose, sure = known
     for n in range(out.shape[0]):
         tile, child, step = sizes[0, n], sizes[1, n], sizes[2, n]
         bound = 0 if loops or first < 0 else model.bounds[first] // step[first]

@@ -16,7 +16,7 @@ import numpy as np
 
 from .....costs.compiled import bare, compiled
 from ..space.model import EVERY, PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
-from ..space.skeleton import plain_size
+from ..traffic.boxes import plain_words
 from ..traffic.ragged import fixed_sizes, understood, window_words
 from ..traffic.scattered import least_words
 from ..traffic.window_reuse import Others, kept_on_average, left
@@ -236,7 +236,7 @@ class Tables:
         key = "boxes", t, known, *box.key(self.matter[t])
         found = self.known.get(key)
         if found is None:
-            found = np.full((1,) * self.dims, float(plain_size(self.model, t)))
+            found = np.full((1,) * self.dims, float(plain_words(self.model, t, self.model.bounds)))
             for d, kind in enumerate(self.kind[t]):
                 if kind == UNRELATED and not known.sure:
                     found = found * along(-(-self.bounds[d] // box.tile[d]), d, self.dims)
@@ -248,8 +248,7 @@ class Tables:
     def _boxes_along(self, t: int, w: int, box: Boundary, known: BoxKind) -> Floats:
         mine, boxes = self._sizes_along(t, w, box)
         out = np.empty(boxes.shape[1])
-        first, loops, loose, sure = known
-        box_rows(self.model, t, w, boxes, first if first in mine else -1, (loops, loose, sure), out)
+        box_rows(self.model, t, w, boxes, known if known.first in mine else known._replace(first=-1), out)
         return out.reshape([len(box.tile[d]) if d in mine else 1 for d in range(self.dims)])
 
     def helped(self, t: int, box: Boundary, first: int, spread: Ints) -> Bools:

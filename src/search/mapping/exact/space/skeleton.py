@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from .....costs.compiled import bare, bare_entry
-from ..traffic.boxes import between, is_sum, sent_boxes
+from ..traffic.boxes import between, is_sum, plain_words, sent_boxes
 from ..traffic.busy import full_children
 from ..traffic.rows import add_words
 from ..traffic.windows import Transfer, distinct2
 from ..traffic.words import sent, settle
 from ..tree.state import Skeleton
-from .model import EVERY, PLAIN, UNRELATED, WINDOW, Floats, Ints, Model
+from .model import EVERY, UNRELATED, WINDOW, Floats, Ints, Model
 
 
 @bare
@@ -125,15 +125,6 @@ def set_spread(skeleton: Skeleton) -> None:
         skeleton.used[level] = used
 
 
-@bare_entry
-def plain_size(model: Model, t: int) -> float:
-    """Elements of tensor `t` along the dimensions that are in no sum."""
-    found = 1.0
-    for d in range(model.bounds.shape[0]):
-        found *= model.bounds[d] if model.kind[t, d] == PLAIN else 1
-    return found
-
-
 @bare
 def tensor_energy(model: Model, skeleton: Skeleton, t: int) -> float:
     """Complete a skeleton for tensor `t` as it is kept; the least energy that it takes inside."""
@@ -152,7 +143,7 @@ def tensor_energy(model: Model, skeleton: Skeleton, t: int) -> float:
             p = skeleton.parent[level + 1, t]
             up = distinct_least(model, t, skeleton.spread, p)
             if model.timeloop and model.windows[t] > 0 and skeleton.used[level + 1] > 1:  # see `price_of_help`
-                down = plain_size(model, t) * spread_least(model, t, skeleton.spread, level)
+                down = plain_words(model, t, model.bounds) * spread_least(model, t, skeleton.spread, level)
             else:
                 down = distinct_least(model, t, skeleton.spread, level)
             owned = skeleton.owned[p, t], skeleton.owned[level, t]

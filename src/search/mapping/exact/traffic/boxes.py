@@ -25,13 +25,20 @@ def box_along(model: Model, t: int, w: int, tile: Ints) -> int:
     return found
 
 
-@bare
-def box_size(model: Model, t: int, tile: Ints) -> int:
-    """Elements of tensor `t` in the bounding box of a tile."""
+@bare_entry
+def plain_words(model: Model, t: int, tile: Ints) -> int:
+    """Elements of tensor `t` in a tile along the dimensions that are in no sum or window."""
     words = 1
     for d in range(tile.shape[0]):
         if model.kind[t, d] == PLAIN:
             words *= min(tile[d], model.bounds[d])
+    return words
+
+
+@bare
+def box_size(model: Model, t: int, tile: Ints) -> int:
+    """Elements of tensor `t` in the bounding box of a tile."""
+    words = plain_words(model, t, tile)
     for w in range(model.windows[t]):
         words *= box_along(model, t, w, tile)
     return words

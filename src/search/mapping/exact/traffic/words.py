@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .....costs.compiled import bare
 from ..space.model import PLAIN, UNRELATED, Floats, Ints, Model
-from .boxes import box_size
+from .boxes import box_size, plain_words
 from .ragged import fixed_sizes, understood, window_words
 from .scattered import least_words
 from .window_reuse import Others, kept_on_average, others_of
@@ -19,10 +19,7 @@ def tile_size(model: Model, t: int, tile: Ints) -> int:
     """Elements of tensor `t` in a tile."""
     if model.timeloop:
         return box_size(model, t, tile)
-    words = 1
-    for d in range(tile.shape[0]):
-        if model.kind[t, d] == PLAIN:
-            words *= min(tile[d], model.bounds[d])
+    words = plain_words(model, t, tile)
     for w in range(model.windows[t]):
         words *= extent(model, t, w, tile)
     return words
@@ -31,10 +28,7 @@ def tile_size(model: Model, t: int, tile: Ints) -> int:
 @bare
 def union_size(model: Model, t: int, tile: Ints, block: Ints) -> int:
     """Elements of tensor `t` at least in a tile whose `block`s may lie apart."""
-    words = 1
-    for d in range(tile.shape[0]):
-        if model.kind[t, d] == PLAIN:
-            words *= min(tile[d], model.bounds[d])
+    words = plain_words(model, t, tile)
     for w in range(model.windows[t]):
         words *= together(model, t, w, tile, block)
     return words
