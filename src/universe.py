@@ -30,6 +30,7 @@ PASSES_BY_FOLDER = {
         "graph-quantize",
         "graph-integers",
         "graph-pack",
+        "graph-unfold",
         "graph-split-hidden",
         "graph-heads",
         "graph-fuse",

@@ -27,6 +27,7 @@ from ..passes.graph.graph_fuse import OUTSIDE
 from ..passes.graph.graph_heads import has_heads
 from ..passes.graph.graph_pack import buffer_bytes
 from ..passes.graph.graph_split_hidden import hidden_parts
+from ..passes.graph.graph_unfold import unfoldable
 from .choice import GREEDY, LAYER_BY_LAYER, Choice
 from .lowering import Lowering
 from .models import Progress, compile_module, load_model
@@ -177,9 +178,9 @@ def lower_groups(
 ) -> Program:
     """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does.
 
-    Of `schedule`, the program that ends first: with all samples together, sample by sample, head by head, with hidden
-    maps in chunks, the best of these with weights in holes between maps, and in other pieces.  All are compared with
-    the bound of the module as it is given.
+    Of `schedule`, the program that ends first: with taps as channels or not, with all samples together or sample by
+    sample, head by head, with hidden maps in chunks, the best of these with weights in holes between maps, and in other
+    pieces.  All are compared with the bound of the module as it is given.
     """
     lowering, limit = Lowering(module, options, progress, name), Limit(options.time_limit_s or None)
     if options.partition != SCHEDULE:
@@ -200,14 +201,17 @@ def lower_groups(
     def is_worth_more(gap: float) -> bool:
         return not (_is_near(found[best], gap) or limit.late)
 
-    for share in _span_shares(lowering, target) if is_worth_more(options.near) else ():
+    if is_worth_more(options.near) and _has_unfoldable(lowering, target):
+        best = compare(Room(unfold=True))
+    plain = best
+    for share in _span_shares(lowering, target, plain) if is_worth_more(options.near) else ():
         if not is_worth_more(options.near):
             break
-        best = compare(Room(span_share=share))
-        if best != Room() and best.span_share < share:
+        best = compare(plain._replace(span_share=share))
+        if best != plain and best.span_share < share:
             break
     if is_worth_more(options.near) and has_heads(module):
-        best = compare(Room(heads=True))
+        best = compare(plain._replace(heads=True))
     if is_worth_more(options.near) and _has_hidden(lowering, target):
         best = compare(best._replace(hidden_share=HIDDEN_SHARE))
     if is_worth_more(min(options.near, CLOSE)):
@@ -215,8 +219,8 @@ def lower_groups(
             best = compare(best._replace(slack=slack))
             if best.slack >= 0:
                 break
-        is_plain = best == Room(slack=best.slack)
-        for room in (best,) if is_plain else (Room(), best):
+        is_plain = best == plain._replace(slack=best.slack)
+        for room in (best,) if is_plain else (plain, best):
             best = compare(room._replace(rows_first=False))
     program = found[best]
     if best != Room() and options.dump is not None:
@@ -238,7 +242,8 @@ def _cost(program: Program) -> tuple[float, float]:
 
 def _way(room: Room) -> str:
     """A schedule's way to run samples, heads and hidden maps, to place weights, and to make pieces, in words."""
-    parts = f", sample by sample (weights of 1/{1 / room.span_share:.0f} of the buffer)" if room.span_share else ""
+    parts = ", taps as channels" * room.unfold
+    parts += f", sample by sample (weights of 1/{1 / room.span_share:.0f} of the buffer)" if room.span_share else ""
     parts += ", head by head" * room.heads + ", hidden maps in chunks" * (room.hidden_share > 0)
     holes = f", weights in holes (slack {room.slack})" if room.slack >= 0 else ""
     return SCHEDULE + parts + holes + ", channels before rows" * (not room.rows_first)
@@ -265,7 +270,7 @@ def _texts(target: Target, options: CompileOptions, room: Room = Room()) -> list
     return [pipeline_text(target, options, int(capacity * share)) for share in GROUP_SHARES]
 
 
-def _span_shares(lowering: Lowering, target: Target) -> list[float]:
+def _span_shares(lowering: Lowering, target: Target, room: Room) -> list[float]:
     """Those of `SPAN_SHARES` with which layers run sample by sample, others with each."""
     if _samples(lowering.module) == 1:
         return []
@@ -273,9 +278,18 @@ def _span_shares(lowering: Lowering, target: Target) -> list[float]:
 
     found: dict[int, float] = {}
     for share in SPAN_SHARES:
-        module = lowering.before("nest-tile", _texts(target, lowering.options, Room(span_share=share))[0])
+        module = lowering.before("nest-tile", _texts(target, lowering.options, room._replace(span_share=share))[0])
         found.setdefault(sum(BY_SAMPLE in op.attributes for op in module.walk()), share)
     return [share for count, share in found.items() if count]
+
+
+def _has_unfoldable(lowering: Lowering, target: Target) -> bool:
+    """Whether taps of a convolution fill lanes that its channels leave idle."""
+    text = _texts(target, lowering.options, Room(unfold=True))[0]
+    if "graph-unfold" not in text:
+        return False
+    module = lowering.before("graph-unfold", text)
+    return next(unfoldable(module, machine_for(target), Constants.of(module)), None) is not None
 
 
 def _has_hidden(lowering: Lowering, target: Target) -> bool:

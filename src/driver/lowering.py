@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..backends.program import Program
 
 KEPT_BEFORE = (
+    "graph-unfold",
     "graph-split-hidden",
     "graph-heads",
     "convert-graph-to-nest",

@@ -102,7 +102,7 @@ class Room(NamedTuple):
     With `rows_first` layers are rather made in pieces of rows than of channels, with `heads` those of attention head by
     head (`graph-heads`).  `hidden_share` is what a map between two products may take that are computed in chunks of it
     (`graph-split-hidden`; 0: none are).  With `slack` of 0 or more weights come into holes between maps
-    (`codelet-prefetch`).
+    (`codelet-prefetch`).  With `unfold` taps lie among the channels where these are few (`graph-unfold`).
     """
 
     share: float = 1.0
@@ -111,6 +111,7 @@ class Room(NamedTuple):
     heads: bool = False
     hidden_share: float = 0.0
     slack: int = -1
+    unfold: bool = False
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
@@ -213,6 +214,7 @@ def pipeline_text(
         "graph-quantize",
         "graph-integers" if pipeline.products is not None else "",
         "graph-pack" if options.partition == SCHEDULE and not options.schedule else "",
+        "graph-unfold" if room.unfold else "",
         _split(machine, room),
         "graph-heads" if room.heads else "",
         groups if options.partition not in ("", SCHEDULE) else "",

@@ -79,6 +79,18 @@ class GraphFunctions(InterpreterFunctions):
         )
         return (result,)
 
+    @impl(graph.UnfoldOp)
+    def run_unfold(self, interpreter: Interpreter, op: graph.UnfoldOp, args: PythonValues) -> PythonValues:
+        result = numpy_layers.unfold(
+            args[0],
+            op.kernel.get_values(),
+            op.strides.get_values(),
+            op.pads.get_values(),
+            op.dilations.get_values(),
+            op.pad_value.value.data,
+        )
+        return (result,)
+
     @impl(graph.GemmOp)
     def run_gemm(self, interpreter: Interpreter, op: graph.GemmOp, args: PythonValues) -> PythonValues:
         a = args[0].T if op.trans_a is not None else args[0]

@@ -51,6 +51,19 @@ def windows(
         yield position, padded[(slice(None), slice(None), *cut)]
 
 
+def unfold(
+    x: Array,
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    pads: Sequence[int],
+    dilations: Sequence[int],
+    pad_value: float,
+) -> Array:
+    """The elements of each window as channels, `[n, c * kernel..., out...]`."""
+    found = np.stack([seen for _, seen in windows(x, kernel, strides, pads, dilations, pad_value)], axis=2)
+    return found.reshape(found.shape[0], -1, *found.shape[3:])
+
+
 def conv(
     x: Array,
     w: Array,

@@ -29,7 +29,7 @@ from .base import (
 from .elementwise import BinaryOp, CastOp, ClipOp, SelectOp, UnaryOp
 from .extents import ExtentsAttr
 from .groups import FusedGroupOp, GroupOp, LayerGroupOp, YieldOp, region_of
-from .layers import ConvOp, GemmOp, MatmulOp, PoolOp, ReduceOp
+from .layers import ConvOp, GemmOp, MatmulOp, PoolOp, ReduceOp, UnfoldOp
 from .movement import (
     ConcatOp,
     ExpandOp,
@@ -52,6 +52,7 @@ Graph = Dialect(
     [
         WeightOp,
         ConvOp,
+        UnfoldOp,
         GemmOp,
         MatmulOp,
         PoolOp,
@@ -126,6 +127,7 @@ __all__ = [
     "UnaryKind",
     "UnaryKindAttr",
     "UnaryOp",
+    "UnfoldOp",
     "WeightOp",
     "YieldOp",
     "dense",

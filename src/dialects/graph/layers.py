@@ -130,6 +130,66 @@ class ConvOp(LayerOp):
 
 
 @irdl_op_definition
+class UnfoldOp(LayerOp):
+    """The elements of sliding windows as channels: `y[n, c * R + r, p...] = x[n, c, stride*p + dilation*r - pad...]`.
+
+    `r` counts the `R` places of the window, row by row; elements outside of `x` are `pad_value`, as in `graph.conv`.
+    (im2col, with the places of windows as they are in the map.)
+
+        %y = graph.unfold %x kernel [1, 3] strides [1, 2] pads [0, 1, 0, 0] dilations [1, 1]
+             : (tensor<1x3x8x8xf32>) -> tensor<1x9x8x4xf32>
+    """
+
+    name = "graph.unfold"
+    x = operand_def(TensorType)
+    kernel = prop_def(Ints)
+    strides = prop_def(Ints)
+    pads = prop_def(Ints)
+    dilations = prop_def(Ints)
+    pad_value = prop_def(Real, default_value=real(0.0))
+    traits = traits_def(Pure())
+    custom_directives = (Number,)
+    assembly_format = (
+        "$x `kernel` $kernel `strides` $strides `pads` $pads `dilations` $dilations "
+        "(`pad_value` custom<Number>($pad_value)^)? attr-dict `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        x: SSAValue,
+        *,
+        kernel: Sequence[int],
+        strides: Sequence[int],
+        pads: Sequence[int],
+        dilations: Sequence[int],
+        pad_value: float = 0.0,
+    ):
+        shape = shapes.unfold(shape_of(x), kernel, strides, pads, dilations)
+        super().__init__(
+            operands=[x],
+            properties={
+                "kernel": ints(kernel),
+                "strides": ints(strides),
+                "pads": ints(pads),
+                "dilations": ints(dilations),
+                "pad_value": real(pad_value),
+            },
+            result_types=[tensor(shape, element_of(x))],
+        )
+
+    def infer(self) -> Tensor:
+        shape = shapes.unfold(
+            shape_of(self.x),
+            self.kernel.get_values(),
+            self.strides.get_values(),
+            self.pads.get_values(),
+            self.dilations.get_values(),
+        )
+        check_constant("pad_value", self.pad_value.value.data, element_of(self.x))
+        return tensor(shape, element_of(self.x))
+
+
+@irdl_op_definition
 class GemmOp(LayerOp):
     """`y = alpha * op(a) @ op(b) + beta * c`, `op` transposing where `trans_a` or `trans_b` is given; `c` broadcasts.
 

@@ -83,6 +83,14 @@ def pool(
     return (*x[:2], *window(x[2:], kernel, strides, pads, dilations))
 
 
+def unfold(
+    x: Shape, kernel: Sequence[int], strides: Sequence[int], pads: Sequence[int], dilations: Sequence[int]
+) -> Shape:
+    """`[n, c, spatial...]` to `[n, c * kernel..., spatial...]`."""
+    samples, channels, *places = pool(x, kernel, strides, pads, dilations)
+    return (samples, channels * prod(kernel), *places)
+
+
 def gemm(a: Shape, b: Shape, trans_a: bool, trans_b: bool) -> Shape:
     """`[m, k]` (or transposed) and `[k, n]` (or transposed) to `[m, n]`."""
     require(len(a) == 2 and len(b) == 2, f"expected matrices, found {list(a)} and {list(b)}")

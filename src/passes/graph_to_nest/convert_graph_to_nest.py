@@ -28,6 +28,7 @@ from .shared_operands import shared_operands
 
 ANCHORS = {
     graph.ConvOp: contraction.conv,
+    graph.UnfoldOp: window.unfold,
     graph.GemmOp: contraction.gemm,
     graph.MatmulOp: contraction.matmul,
     graph.PoolOp: window.pool,

@@ -48,6 +48,27 @@ def pool(op: graph.PoolOp, builder: GroupBuilder, scope: Scope) -> Term:
     return builder.kernel("divide", y_type, target, call("div"), [y, count], into=y.value)
 
 
+def unfold(op: graph.UnfoldOp, builder: GroupBuilder, scope: Scope) -> Term:
+    """`Y[n, R*c + r, p, q] = X[n, c, stride*p + dilation*r - pad, ...]`."""
+    x_shape, y_shape, kernel = shape_of(op.x), shape_of(op.result), op.kernel.get_values()
+    strides, dilations, pads = op.strides.get_values(), op.dilations.get_values(), op.pads.get_values()
+    outer, inner = SPATIAL[len(kernel)]
+    n, c = (builder.dim(name, extent) for name, extent in zip("nc", x_shape[:2], strict=True))
+    taps = [builder.dim(name, extent) for name, extent in zip(inner, kernel, strict=True)]
+    places = [builder.dim(name, extent) for name, extent in zip(outer, y_shape[2:], strict=True)]
+    window = (
+        index(scaled(p, strides[i]) | scaled(r, dilations[i]), -pads[i])
+        for i, (p, r) in enumerate(zip(places, taps, strict=True))
+    )
+    x = builder.term(scope.outer(op.x), "X", (index(n), index(c), *window))
+    channel = scaled(c, prod(kernel))
+    for place, tap in enumerate(taps):
+        channel |= scaled(tap, prod(kernel[place + 1 :]))
+    pad = {0: scope.number(op.pad_value.value.data, op.x)} if out_of_bounds(x.indices, x_shape, builder.dims) else None
+    target = (index(n), index(channel), *(index(p) for p in places))
+    return builder.kernel("unfold", tensor_type(op.result), target, copy, [x], pad=pad)
+
+
 def window_counts(spatial: tuple[int, ...], op: graph.PoolOp) -> np.ndarray[Any, Any]:
     """How many elements of each window lie inside of the input, as f32."""
     counts = np.ones((), np.float32)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ....algebra.affine import Affine, index_forms
 from ....algebra.expr import Access
-from ....algebra.statement import accesses
+from ....algebra.statement import accesses, accesses_of, reduction_dims
 from ....machine import Capability, Machine
 from ....machine.stages import PRODUCTS, kind_of
 from ...mapping.matching import Match, alternatives
@@ -146,7 +146,16 @@ def _runs(step: Step) -> list[tuple[str, ...]]:
             found[-1] = (*found[-1], dim)
         else:
             found.append((dim,))
-    return found
+    return [*found, *_unfolded(step)]
+
+
+def _unfolded(step: Step) -> list[tuple[str, ...]]:
+    """What a kernel sums over, channel by channel of both factors: taps may lie among the channels (`graph-unfold`)."""
+    statement = step.kernel.statement
+    factors = [index_forms(access) for access in accesses_of(statement.value) if isinstance(access, Access)]
+    summed = reduction_dims(statement)
+    by_channel = (all(((dim, 1),) in [form.terms for form in indices] for indices in factors) for dim in summed)
+    return [summed] if len(factors) > 1 and any(by_channel) else []
 
 
 def _side_by_side(indices: Sequence[Affine], first: str, second: str) -> bool:

@@ -261,6 +261,24 @@ func.func @f(%x : tensor<1x4x8x8xf32>) {
 
 // -----
 
+// unfold: the places of a window are channels
+// CHECK: expected result tensor<1x36x6x6xf32>, found tensor<1x4x6x6xf32>
+func.func @f(%x : tensor<1x4x8x8xf32>) {
+  %0 = graph.unfold %x kernel [3, 3] strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] : (tensor<1x4x8x8xf32>) -> tensor<1x4x6x6xf32>
+  func.return
+}
+
+// -----
+
+// unfold: whole numbers around whole numbers
+// CHECK: expected a pad_value in [0, 255], an integer, found 0.5
+func.func @f(%x : tensor<1x4x8x8xui8>) {
+  %0 = graph.unfold %x kernel [3, 3] strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] pad_value 0.5 : (tensor<1x4x8x8xui8>) -> tensor<1x36x6x6xui8>
+  func.return
+}
+
+// -----
+
 // pool: averages are f32
 // CHECK: expected f32 for an average, found i32
 func.func @f(%x : tensor<1x4x8x8xi32>) {

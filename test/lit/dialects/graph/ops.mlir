@@ -43,6 +43,8 @@ func.func @reductions(%x : tensor<1x4x9x9xf32>, %i : tensor<1x4x9x9xsi8>) {
   %1 = graph.pool average %x kernel [3, 3] strides [2, 2] pads [1, 1, 1, 1] dilations [1, 1] count_include_pad : (tensor<1x4x9x9xf32>) -> tensor<1x4x5x5xf32>
   // CHECK: graph.pool sum %{{.*}} kernel [3, 3] strides [3, 3] pads [0, 0, 0, 0] dilations [1, 1] : (tensor<1x4x9x9xsi8>) -> tensor<1x4x3x3xi32>
   %2 = graph.pool sum %i kernel [3, 3] strides [3, 3] pads [0, 0, 0, 0] dilations [1, 1] : (tensor<1x4x9x9xsi8>) -> tensor<1x4x3x3xi32>
+  // CHECK: graph.unfold %{{.*}} kernel [3, 1] strides [2, 1] pads [1, 0, 0, 0] dilations [1, 1] pad_value 3.0 : (tensor<1x4x9x9xsi8>) -> tensor<1x12x4x9xsi8>
+  %u = graph.unfold %i kernel [3, 1] strides [2, 1] pads [1, 0, 0, 0] dilations [1, 1] pad_value 3 : (tensor<1x4x9x9xsi8>) -> tensor<1x12x4x9xsi8>
   // CHECK: graph.reduce mean %{{.*}} axes [2, 3] keepdims : (tensor<1x4x9x9xf32>) -> tensor<1x4x1x1xf32>
   %3 = graph.reduce mean %x axes [2, 3] keepdims : (tensor<1x4x9x9xf32>) -> tensor<1x4x1x1xf32>
   // CHECK: graph.reduce sum %{{.*}} axes [1] : (tensor<1x4x9x9xsi8>) -> tensor<1x9x9xi32>
