@@ -95,7 +95,8 @@ class Spreads:
         """Go for the spreads of the least bounds above `low`, at most `high`."""
         self._trail, self._within, self.over = new_trail(self.model, self._mesh), (low, high), False
         self._trail.at[0] = 0
-        self._spreads, self._values = np.empty((0, *self._trail.spread.shape), np.int64), np.empty(0)
+        self._parts: list[tuple[Ints, Floats]] = []
+        self._number, self._most = 0, MANY
 
     def look(self, ways: Ways, most: float) -> None:
         """Look for some more, of bounds of at most `most`; it may be `over` then."""
@@ -104,22 +105,27 @@ class Spreads:
         out, values = np.empty((AT_ONCE, *self._trail.spread.shape), np.int64), np.empty(AT_ONCE)
         kind = self.model, self._mesh, self._fitting, ways, self._trail
         found = int(hunt(*kind, self._within, out, values))
-        self._spreads = np.concatenate([self._spreads, out[:found]])
-        self._values = np.concatenate([self._values, values[:found]])
+        if found:
+            self._parts.append((out[:found].copy(), values[:found].copy()))
+            self._number += found
         self.over = bool(self._trail.at[0] < 0)
-        if len(self._values) > MANY:
-            self._cut(float(np.partition(self._values, MANY // 2)[MANY // 2]))
+        if self._number > self._most:
+            self._cut(float(np.partition(self.found()[1], MANY // 2)[MANY // 2]))
+            self._most = max(MANY, 2 * self._number)  # many may have one bound
 
     def _cut(self, high: float) -> None:
         """Leave those above `high` for later."""
-        rest = self._values > high
-        if rest.any():
-            self._trail.beyond[0] = min(self._trail.beyond[0], self._values[rest].min())
-        self._spreads, self._values, self._within = self._spreads[~rest], self._values[~rest], (self._within[0], high)
+        spreads, values = self.found()
+        later = values > high
+        self._trail.beyond[0] = min(self._trail.beyond[0], values[later].min(initial=np.inf))
+        self._parts, self._number = [(spreads[~later], values[~later])], int((~later).sum())
+        self._within = self._within[0], high
 
     def found(self) -> tuple[Ints, Floats]:
         """Those spreads (N, L, D), with their bounds (N,)."""
-        return self._spreads, self._values
+        none = np.empty((0, *self._trail.spread.shape), np.int64), np.empty(0)
+        spreads, values = zip(none, *self._parts, strict=True)
+        return np.concatenate(spreads), np.concatenate(values)
 
     @property
     def beyond(self) -> float:
