@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .....costs.compiled import compiled
-from ..space.model import EVERY, Bools, Floats, Ints, Model
-from ..traffic.boxes import along_boxes, box_along, boxes_along, may_help
+from ..space.model import EVERY, Floats, Ints, Model
+from ..traffic.boxes import along_boxes, box_along, boxes_along, share_sent
 from ..traffic.windows import Transfer
 
 
@@ -39,9 +39,10 @@ def box_rows(model: Model, t: int, w: int, sizes: Ints, known: BoxKind, out: Flo
 
 
 @compiled
-def help_rows(model: Model, t: int, sizes: Ints, first: int, spread: Ints, out: Bools) -> None:
-    """Fill `out` (N,) for sizes as in `box_rows` where children are `spread` (D,)."""
+def share_rows(model: Model, t: int, sizes: Ints, first: int, loops: bool, spread: Ints, out: Floats) -> None:
+    """Fill `out` (N,) with `share_sent` for sizes as in `box_rows` where children are `spread` (D,)."""
     for n in range(out.shape[0]):
         tile, child, step = sizes[0, n], sizes[1, n], sizes[2, n]
-        box = Transfer(tile, child, step, child, model.bounds, first, 0, 0, EVERY, False)
-        out[n] = may_help(model, t, box, spread)
+        bound = 0 if loops else model.bounds[first] // step[first]
+        box = Transfer(tile, child, step, child, model.bounds, first, bound, 0, EVERY, False)
+        out[n] = share_sent(model, t, box, spread)

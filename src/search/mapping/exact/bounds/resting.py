@@ -152,14 +152,16 @@ class Terms:
         down = tables.boxes(t, box._replace(tile=box.child), first, loops=not box.once)
         owned = float(skeleton.owned[parent, t]), float(skeleton.owned[memory, t])
         energy = tables.settled(t, memory, parent, up, down, owned)
-        helped = tables.helped(t, box, first, skeleton.spread[memory + 1])
-        if not helped.any():
+        share = tables.share_sent(t, box, first, skeleton.spread[memory + 1])
+        if (share == 1.0).all():
             return energy
-        sure = np.minimum(up, np.maximum(tables.model.least[t], tables.surely(t, box, loose=loose)))
+        sure = np.minimum(up, tables.surely(t, box, loose=loose))
+        sure = sure if loose else sure + (up - sure) * share
+        sure = np.minimum(up, np.maximum(tables.model.least[t], sure))
         down = np.maximum(0.0, down * (sure / up if skeleton.used[memory + 1] > 1 else 1.0) - skeleton.used[memory])
         less = tables.settled(t, memory, parent, sure, down, owned)
         less = less + (up - sure) * price_of_help(tables.model, skeleton, t, memory, parent)
-        return np.where(helped, np.minimum(energy, less), energy)
+        return np.where(share < 1.0, np.minimum(energy, less), energy)
 
     def _least(self, memory: int) -> Sizes:
         """The smallest tiles of a memory whose instances make up tiles of this one; imperfect factors."""

@@ -22,7 +22,7 @@ from ..traffic.scattered import least_words
 from ..traffic.window_reuse import Others, kept_on_average, left
 from ..traffic.windows import Transfer, all_along, extent, room_along, together
 from ..traffic.words import settle, slide
-from .box_rows import BoxKind, box_rows, help_rows
+from .box_rows import BoxKind, box_rows, share_rows
 from .grids import Sizes, Store
 
 MAX_KNOWN = 1 << 22
@@ -251,13 +251,13 @@ class Tables:
         box_rows(self.model, t, w, boxes, known if known.first in mine else known._replace(first=-1), out)
         return out.reshape([len(box.tile[d]) if d in mine else 1 for d in range(self.dims)])
 
-    def helped(self, t: int, box: Boundary, first: int, spread: Ints) -> Bools:
-        """`boxes.may_help` by cell."""
+    def share_sent(self, t: int, box: Boundary, first: int, spread: Ints) -> Floats:
+        """`boxes.share_sent` by cell."""
         if first < 0 or self.window[t][first] < 0 or spread[self.model.window[t] >= 0].max() == 1:
-            return np.zeros((1,) * self.dims, np.bool_)
+            return np.ones((1,) * self.dims)
         mine, boxes = self._sizes_along(t, self.window[t][first], box)
-        out = np.empty(boxes.shape[1], np.bool_)
-        help_rows(self.model, t, boxes, first, np.ascontiguousarray(spread), out)
+        out = np.empty(boxes.shape[1])
+        share_rows(self.model, t, boxes, first, not box.once, np.ascontiguousarray(spread), out)
         return out.reshape([len(box.tile[d]) if d in mine else 1 for d in range(self.dims)])
 
     def _sizes_along(self, t: int, w: int, box: Boundary) -> tuple[list[int], Ints]:

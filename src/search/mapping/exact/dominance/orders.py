@@ -12,7 +12,7 @@ from math import factorial, prod
 import numpy as np
 
 from ..space.model import EVERY, UNRELATED, WINDOW, Bools, Ints, Model
-from ..traffic.boxes import may_help
+from ..traffic.boxes import share_sent
 from ..traffic.windows import Transfer
 from ..tree.state import Leaves, Skeleton
 
@@ -64,8 +64,9 @@ def orders_that_count(model: Model, skeleton: Skeleton, factors: Ints) -> tuple[
             level = c + 1 + int((factors[c + 1 :] > 1).any(axis=1).argmax())
             step = tile[level] // factors[level]
             for first in np.flatnonzero((model.window[t] >= 0) & (factors[level] > 1)).tolist():
-                box = Transfer(step, tile[c], step, step, model.bounds, first, 0, 0, EVERY, False)
-                if may_help(model, t, box, skeleton.spread[c + 1]):
+                bound = int(factors[level, first])
+                box = Transfer(step, tile[c], step, step, model.bounds, first, bound, 0, EVERY, False)
+                if share_sent(model, t, box, skeleton.spread[c + 1]) < 1.0:
                     helped[level] = True
                     helped[level:] |= not skeleton.kept[c, t]
     return helped, sliding

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from .....costs.compiled import bare, bare_entry
 from ..space.model import PLAIN, UNRELATED, Ints, Model
-from .windows import Transfer, distinct2
+from .windows import Transfer, distinct2, shared_by
 
 
 @bare
@@ -72,29 +72,37 @@ def pace_of(model: Model, t: int, box: Transfer) -> int:
 
 
 @bare
-def outer_step(model: Model, t: int, w: int, box: Transfer, whole: int, fresh: int, done: bool) -> float:
-    """Words of a step of other loops than the first, which moves sum `w`, on the average, at least.
+def outer_step(model: Model, t: int, w: int, box: Transfer, bound: int, whole: int) -> float:
+    """Words of a step of other loops than the first, of `bound` iterations, which moves sum `w`; on the average, at
+    least.
 
     If the sum's other loops are all inside of those of other dimensions, all but one in `runs` of these steps are
     theirs.  They move the box by what they make less what loops inside have made in one iteration: by nothing, or by
     the pace of the first, only if they make so much.
     """
-    pace, runs, farthest, nothing = pace_of(model, t, box), 1.0, 0, False
+    first, pace, runs, farthest, every, common = box.first, pace_of(model, t, box), 1.0, 0, 0, 0
+    steps = model.bounds[first] // box.step[first]
     for d in range(box.step.shape[0]):
-        if model.window[t, d] != w or d == box.first or box.step[d] >= model.bounds[d]:
-            continue
-        mine = model.coefficient[t, d] * box.step[d]
-        nothing |= runs > 1.0 or not done or pace % mine == 0
-        runs *= model.bounds[d] // box.step[d]
-        farthest = max(farthest, model.coefficient[t, d] * model.bounds[d] // 2)
-    least = whole
-    if nothing and farthest >= pace:
-        least = 0
-    elif farthest >= 2 * pace or (box.bound == 2 and not done):
-        least = fresh
-    if not done:
-        runs *= model.bounds[box.first] // box.step[box.first] // box.bound
+        if model.window[t, d] == w and d != first and box.step[d] < model.bounds[d]:
+            mine, common = model.coefficient[t, d] * box.step[d], gcd(common, model.coefficient[t, d] * box.step[d])
+            runs *= model.bounds[d] // box.step[d]
+            farthest = max(farthest, model.coefficient[t, d] * model.bounds[d] // 2)
+            every += model.coefficient[t, d] * model.bounds[d] - mine
+    if bound == steps:
+        nothing, near = farthest >= pace and pace % common == 0, farthest >= 2 * pace and 2 * pace % common == 0
+    else:
+        nothing, near = every >= pace, farthest >= 2 * pace or bound == 2
+        runs *= steps // bound
+    least = 0 if nothing else min(whole, pace) if near else whole
     return (whole + (runs - 1.0) * least) / runs
+
+
+@bare
+def gcd(a: int, b: int) -> int:
+    """The greatest common divisor; that of 0 and a number is the number."""
+    while b > 0:
+        a, b = b, a % b
+    return a
 
 
 @bare
@@ -103,20 +111,14 @@ def moved_along(model: Model, t: int, w: int, box: Transfer) -> float:
     whole, first = box_along(model, t, w, box.child), box.first
     if first < 0 or model.window[t, first] != w or box.step[first] >= model.bounds[first]:
         return float(whole)
-    fresh = min(whole, pace_of(model, t, box))
-    steps, bound = model.bounds[first] // box.step[first], box.bound
-    if bound > 0:
-        return (outer_step(model, t, w, box, whole, fresh, bound == steps) + fresh * (bound - 1.0)) / bound
-    others = 1.0
-    for d in range(box.step.shape[0]):
-        if model.window[t, d] == w and d != first and box.step[d] < model.bounds[d]:
-            others *= model.bounds[d] // box.step[d]
-    if others > 1.0:
-        least = 2.0 if steps % 2 == 0 else 3.0
-        return fresh * (least - 1.0) / least + whole / (others * steps)
-    if steps % 2 == 1 or steps == 2:
-        return (whole + fresh * (steps - 1.0)) / steps
-    return float(fresh)
+    fresh, least = min(whole, pace_of(model, t, box)), float(whole)
+    steps = model.bounds[first] // box.step[first]
+    for i in range(1, model.many[first]):
+        bound = model.divisors[first, i]
+        if steps % bound == 0 and box.bound in (0, bound):
+            each = outer_step(model, t, w, box, bound, whole) + fresh * (bound - 1.0)
+            least = min(least, each / bound)
+    return least
 
 
 @bare
@@ -126,7 +128,7 @@ def between(box: Transfer, tile: Ints, child: Ints) -> Transfer:
     return Transfer(tile, child, box.step, box.least, box.reach, *limits)
 
 
-@bare
+@bare_entry
 def sent_boxes(model: Model, t: int, box: Transfer, loose: bool) -> float:
     """As `words.sent`, in Timeloop's model."""
     total = 1.0
@@ -162,7 +164,7 @@ def surely_sent(model: Model, t: int, tile: Ints, child: Ints, loose: bool) -> f
     return total
 
 
-@bare_entry
+@bare
 def may_help(model: Model, t: int, box: Transfer, spread: Ints) -> bool:
     """Whether neighbours, children that are `spread` (D,), may have what steps of loops ask for, the first of a sum.
 
@@ -192,17 +194,58 @@ def may_help(model: Model, t: int, box: Transfer, spread: Ints) -> bool:
     return False
 
 
+@bare_entry
+def share_sent(model: Model, t: int, box: Transfer, spread: Ints) -> float:
+    """The part of what is not `surely_sent` that comes from the parent anyway, 1 where neighbours have none of it.
+
+    No neighbour has the boxes from which no child lies the step apart: one of those along some sum at least.  If steps
+    of the first loop bring less than all of a box, neighbours have it only while another loop of the sum goes on.
+    """
+    if not may_help(model, t, box, spread):
+        return 1.0
+    w, first, pace, most = model.window[t, box.first], box.first, pace_of(model, t, box), 1
+    for other in range(model.windows[t]):
+        most = max(most, spread_along(model, t, other, spread))
+    u, n, v, m, count = terms_along(model, t, w, box.child, spread)
+    alone = 1.0 / most
+    if count <= 2:
+        alone = max(alone, 1.0 - shared_by(u, n, v, m, pace, True) / distinct2(u, n, v, m))
+    bound = max(box.bound, 2)
+    if pace >= box_along(model, t, w, box.child):
+        return (alone * (bound - 1.0) + 1.0 / most) / bound
+    runs = max(1, model.bounds[first] // box.step[first] // bound)
+    for d in range(spread.shape[0]):
+        if model.window[t, d] == w and d != first and box.step[d] < model.bounds[d]:
+            runs *= model.bounds[d] // box.step[d]
+    return 1.0 - (runs - 1.0) / (runs - 1.0 / bound) * (1.0 - alone)
+
+
 @bare
-def are_apart(model: Model, t: int, w: int, child: Ints, spread: Ints, far: int) -> bool:
-    """Whether two of the children that are `spread` (D,) lie so far apart along sum `w` (perhaps, of three terms)."""
+def spread_along(model: Model, t: int, w: int, spread: Ints) -> int:
+    """Children along the dimensions of sum `w`."""
+    found = 1
+    for d in range(spread.shape[0]):
+        if model.window[t, d] == w:
+            found *= spread[d]
+    return found
+
+
+@bare
+def terms_along(model: Model, t: int, w: int, child: Ints, spread: Ints) -> tuple[int, int, int, int, int]:
+    """How far children lie apart along the last two dimensions of sum `w` that are spread, and how many there are, of
+    both; and how many such dimensions there are."""
     count, u, n, v, m = 0, 1, 1, 1, 1
     for d in range(spread.shape[0]):
         if model.window[t, d] == w and spread[d] > 1:
-            if count == 0:
-                u, n = model.coefficient[t, d] * child[d], spread[d]
-            else:
-                v, m = model.coefficient[t, d] * child[d], spread[d]
+            u, n, v, m = v, m, model.coefficient[t, d] * child[d], spread[d]
             count += 1
+    return u, n, v, m, count
+
+
+@bare
+def are_apart(model: Model, t: int, w: int, child: Ints, spread: Ints, far: int) -> bool:
+    """Whether two of the children that are `spread` (D,) lie so far apart along sum `w` (perhaps, of three terms)."""
+    u, n, v, m, count = terms_along(model, t, w, child, spread)
     for i in range(1 - n, n):
         rest = abs(far - i * u)
         if rest % v == 0 and rest // v < m:

@@ -6,7 +6,7 @@ from .....costs.compiled import bare
 from ..bounds.nodes import Task, least_cycles, value_of
 from ..space.model import EVERY, PLAIN, UNRELATED, Floats, Ints
 from ..space.skeleton import passes_spread, price_of_help
-from .boxes import between, may_help, sent_boxes, surely_sent
+from .boxes import between, sent_boxes, share_sent, surely_sent
 from .ragged import ragged_share
 from .rows import add_words, copy_words
 from .windows import Transfer
@@ -60,8 +60,11 @@ def kill_boxes(task: Task, level: int, t: int, ends: tuple[int, int], box: Trans
     up = sent_boxes(model, t, box, loose)
     down = sent_boxes(model, t, between(box, box.child, box.child), False)
     owned, maybe, each = (skeleton.owned[p, t], skeleton.owned[c, t]), 0.0, 0.0
-    if may_help(model, t, box, skeleton.spread[c + 1]) and not loops_inside(task, c + 1, level):
-        sure = min(up, max(model.least[t], surely_sent(model, t, box.tile, box.child, loose)))
+    share = share_sent(model, t, box, skeleton.spread[c + 1])
+    if share < 1.0 and not loops_inside(task, c + 1, level):
+        sure = min(up, surely_sent(model, t, box.tile, box.child, loose))
+        sure += 0.0 if loose else (up - sure) * share
+        sure = min(up, max(model.least[t], sure))
         if skeleton.used[c + 1] > 1:
             down *= sure / up
         maybe, up, down = up - sure, sure, max(0.0, down - skeleton.used[c])

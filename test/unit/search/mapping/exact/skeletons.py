@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from math import inf, prod
 
+from tilewright.costs import exact, timeloop
 from tilewright.costs.bounds import bounds_of
-from tilewright.costs.exact import price_batch
 from tilewright.costs.hierarchy import Architecture, LoopMapping, Problem
 from tilewright.search.mapping.exact.dominance.symmetries import Kept, Spread
 from tilewright.search.mapping.exact.tree.incumbent import Incumbent
 from tilewright.search.mapping.exact.tree.search import Search
+from tilewright.search.mapping.exact.tree.solve import timeloop_bounds
 from tilewright.search.mapping.values import Request
 
 from .enumerate import SLACK, every_mapping
@@ -32,12 +33,13 @@ def best_of_each(
     arch: Architecture, problem: Problem, request: Request, most: int
 ) -> dict[tuple[Spread, Kept], float] | None:
     """The least value of each skeleton's valid mappings; None if there are more than `most` mappings."""
-    mappings = every_mapping(arch, problem, request.space, most)
+    counts = timeloop if request.model == "timeloop" else exact
+    mappings = every_mapping(arch, problem, request.space, most, ordered=counts is timeloop)
     if mappings is None:
         return None
     names, best = [tensor.name for tensor in problem.tensors], dict[tuple[Spread, Kept], float]()
     dims = tuple(d for d, bound in enumerate(problem.bounds) if bound > 1) or (0,)
-    prices = price_batch(arch, problem, mappings)
+    prices = counts.price_batch(arch, problem, mappings)
     values = {"edp": prices.edp_j_cycle * 1e12, "energy": prices.energy_pj, "latency": prices.cycles}
     for mapping, value, valid in zip(mappings, values[request.objective], prices.valid, strict=True):
         if valid:
@@ -54,8 +56,7 @@ def verdict_of_each(arch: Architecture, problem: Problem, request: Request, most
     best = best_of_each(arch, problem, request, most)
     if best is None:
         return "many"
-    search = Search(arch, problem, request, bounds_of(arch, problem))
-    first = _first_bounds(Search(arch, problem, request, bounds_of(arch, problem)))
+    search, first = _search(arch, problem, request), _first_bounds(_search(arch, problem, request))
     for (spread, kept), value in best.items():
         if first.get((spread, kept), 0.0) > value * (1 + SLACK):
             return f"first bound {first[spread, kept]} above {value} of {spread}, {kept}"
@@ -73,6 +74,11 @@ def verdict_of_each(arch: Architecture, problem: Problem, request: Request, most
     return _from_above(arch, problem, request, min(best.values())) if best else "nothing"
 
 
+def _search(arch: Architecture, problem: Problem, request: Request) -> Search:
+    limits = timeloop_bounds(arch, problem) if request.model == "timeloop" else bounds_of(arch, problem)
+    return Search(arch, problem, request, limits)
+
+
 def _first_bounds(search: Search) -> dict[tuple[Spread, Kept], float]:
     """The bounds with which skeletons come to the queue: of spreads, and of all ways to keep tensors at once."""
     found = dict[tuple[Spread, Kept], float]()
@@ -86,7 +92,7 @@ def _first_bounds(search: Search) -> dict[tuple[Spread, Kept], float]:
 
 def _from_above(arch: Architecture, problem: Problem, request: Request, value: float) -> str:
     """`proven` if a search that begins just above the optimum finds it, or what is wrong."""
-    search = Search(arch, problem, request, bounds_of(arch, problem))
+    search = _search(arch, problem, request)
     search.best.value = value * ABOVE
     search.run(inf)
     if min(search.low, search.best.value) > value * (1 + SLACK):

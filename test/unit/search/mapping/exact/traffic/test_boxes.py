@@ -17,7 +17,9 @@ from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.costs.timeloop.spatial import Placement
 from tilewright.costs.timeloop.traffic import level_traffic
 from tilewright.search.mapping.exact.bounds.tables import Boundary, Tables
-from tilewright.search.mapping.exact.space.model import model_of
+from tilewright.search.mapping.exact.space.model import EVERY, model_of
+from tilewright.search.mapping.exact.traffic.boxes import sent_boxes
+from tilewright.search.mapping.exact.traffic.windows import Transfer
 from tilewright.search.mapping.values import Space
 
 BOUNDS = 8, 4, 2
@@ -54,6 +56,12 @@ def shifts_of(order: tuple[tuple[int, int], ...], begin: list[int], stride: int)
     return found
 
 
+def moved_by(order: tuple[tuple[int, int], ...], child: tuple[int, int, int], stride: int) -> float:
+    """Words that arrive in a child, as the cost model counts them."""
+    extents, shifts = ((child[0] - 1) * stride + child[1], 1), shifts_of(order, [*child], stride)
+    return level_traffic(Placement((), (), 1, 1, 2), extents, shifts, resident=True, links=False).content
+
+
 @pytest.mark.parametrize("stride", [1, 2, 3])
 def test_no_order_moves_fewer_words(stride: int):
     tables, tight = tables_with(stride), 0
@@ -66,17 +74,20 @@ def test_no_order_moves_fewer_words(stride: int):
                 continue
             one_loop = (first, prod(n for d, n in order if d == first)), *(loop for loop in order if loop[0] != first)
             for loops, nest in (True, order), (False, one_loop):
-                extents, shifts = ((p - 1) * stride + r, 1), shifts_of(nest, [*child], stride)
-                moved = level_traffic(Placement((), (), 1, 1, 2), extents, shifts, resident=True, links=False).content
+                moved = moved_by(nest, child, stride)
                 least = tables.boxes(0, box, first, loops=loops).item()
                 assert least <= moved * (1 + 1e-12)
                 tight += least > moved * (1 - 1e-12)
+            moved = moved_by(order, child, stride)
+            size, bound = np.array(child), order[0][1]
+            known = Transfer(size, size, size, size, np.array(BOUNDS), first, bound, 0, EVERY, False)
+            assert sent_boxes(tables.model, 0, known, False) <= moved * (1 + 1e-12)
     assert tight > 10
 
 
 @pytest.mark.parametrize("stride", [1, 2])
 def test_neighbours_help_only_where_they_may(stride: int):
-    tables, helped = tables_with(stride), 0
+    tables, helped, tight = tables_with(stride), 0, 0
     for p, r, x, y in product([1, 2], [1, 2], [1, 2, 4], [1, 2]):
         base = p * x, r * y, 1
         if any(bound % size for bound, size in zip(BOUNDS, base, strict=True)) or x * y == 1:
@@ -92,8 +103,11 @@ def test_neighbours_help_only_where_they_may(stride: int):
                 level_traffic(place, extents, shifts, resident=True, links=links).content for links in (False, True)
             )
             assert tables.boxes(0, box, order[0][0], loops=True).item() <= alone * (1 + 1e-12)
-            if linked < alone:
-                helped += 1
-                assert tables.helped(0, box, order[0][0], np.array([x, y, 1])).item()
-                assert linked >= tables.surely(0, box, loose=False).item()
-    assert helped > 0
+            once = prod(n for d, n in order if d == order[0][0]) == order[0][1]
+            share = tables.share_sent(0, box._replace(once=once), order[0][0], np.array([x, y, 1])).item()
+            least = tables.surely(0, box, loose=False).item()
+            least += share * (alone - least)
+            assert linked >= least * (1 - 1e-12)
+            helped += linked < alone
+            tight += linked < alone and linked <= least * (1 + 1e-12)
+    assert helped > tight > 0
