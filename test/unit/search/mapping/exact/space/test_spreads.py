@@ -11,6 +11,7 @@ from tilewright.costs.bounds import bounds_of
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.search.mapping.exact import solve
 from tilewright.search.mapping.exact.bounds.outer import FRONT, lowest
+from tilewright.search.mapping.exact.space import spreads
 from tilewright.search.mapping.exact.space.families import Family
 from tilewright.search.mapping.exact.space.meshes import fitting_of
 from tilewright.search.mapping.exact.space.spreads import Spreads
@@ -42,6 +43,29 @@ def test_classes_of_bounds_have_all_spreads(floor: float):
     assert compared > 200
 
 
+@pytest.mark.parametrize("many", [2, 5])
+def test_classes_with_too_many_spreads_are_cut(many: int, monkeypatch: pytest.MonkeyPatch):
+    """Spreads of one bound stay together, the others come later."""
+    cut = 0
+    for seed in range(20):
+        random = Random(seed)
+        problem, arch = random_problem(random), random_machine(random)
+        request = Request(objective=OBJECTIVES[seed % 3], space=Space(True, True, "perfect"))
+        for family in Search(arch, problem, request, bounds_of(arch, problem)).families:
+            everything = _found(family, 0.0, 1e300)
+            low, parts = 0.0, dict[tuple[int, ...], float]()
+            with monkeypatch.context() as fewer:
+                fewer.setattr(spreads, "MANY", many)
+                fewer.setattr(spreads, "AT_ONCE", 3)
+                while low < np.inf:
+                    parts |= _found(family, low, 1e300)
+                    assert family.spreads is not None
+                    low = family.spreads.beyond * (1 - 1e-9)
+                    cut += low < np.inf
+            assert parts == everything, seed
+    assert cut > 5
+
+
 def test_no_spread_begins_with_more_than_it_costs():
     """Bounds of the first dimensions do not raise that of the whole spread, whichever are the first."""
     compared = 0
@@ -69,9 +93,9 @@ def _found(family: Family, low: float, high: float) -> dict[tuple[int, ...], flo
     family.spreads.begin(low, high)
     while not family.spreads.over:
         family.spreads.look(family.ways, np.inf)
-    spreads, bounds = family.spreads.found()
-    found = {tuple(spread.ravel().tolist()): bound for spread, bound in zip(spreads, bounds.tolist(), strict=True)}
-    assert len(found) == len(spreads)
+    every, bounds = family.spreads.found()
+    found = {tuple(spread.ravel().tolist()): bound for spread, bound in zip(every, bounds.tolist(), strict=True)}
+    assert len(found) == len(every)
     assert all(low < bound <= high for bound in found.values())
     return found
 
