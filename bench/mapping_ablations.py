@@ -71,7 +71,6 @@ MERGING = tuple(
 
 WINDOWS = (
     ("exact.traffic.windows:present", compiled_answer(1 << 60)),
-    ("exact.traffic.ragged:enumerable", NEVER),
     ("exact.traffic.scattered:words_along", compiled_answer(0.0)),
     ("exact.space.skeleton:window_shares", compiled_answer(1.0)),
 )

@@ -136,16 +136,13 @@ def all_told_apart(told_apart: Function) -> Function:
 
 
 FAULTS = [
-    Fault(8, "spreads, perfect: bound", "space.perfect_spreads:bound_of", THOUSANDTH),
-    Fault(8, "spreads, perfect: least of a set of kept tensors", "space.perfect_spreads:least_at", THOUSANDTH),
-    Fault(8, "spreads, perfect: energy between memories", "space.perfect_spreads:passed", THOUSANDTH),
-    Fault(8, "spreads, perfect: steps", "space.perfect_spreads:steps_of", THOUSANDTH),
-    Fault(8, "spreads, perfect: no room for more children", "space.perfect_spreads:most_more", always(1)),
-    Fault(8, "spreads, perfect: no free iterations", "space.perfect_spreads:at_most", always(1.0)),
-    Fault(8, "spreads, imperfect: bound", "space.imperfect_spreads:bound_of_box", THOUSANDTH),
-    Fault(8, "spreads, imperfect: steps", "space.imperfect_spreads:lay_out", THOUSANDTH),
-    Fault(8, "spreads, imperfect: words of a window", "space.imperfect_spreads:window_share", THOUSANDTH),
-    Fault(8, "spreads, imperfect: first words", "space.imperfect_spreads:first_words", times(2)),
+    Fault(8, "spreads: bound", "space.narrowing:bound_of_box", THOUSANDTH),
+    Fault(8, "spreads: least of a set of kept tensors", "space.ways:least_at", THOUSANDTH),
+    Fault(8, "spreads: energy between memories", "space.ways:passed", THOUSANDTH),
+    Fault(8, "spreads: steps", "space.narrowing:lay_out", THOUSANDTH),
+    Fault(8, "spreads: words of a window", "space.narrowing:window_share", THOUSANDTH),
+    Fault(8, "spreads: instances with work", "space.narrowing:working_along", times(2)),
+    Fault(8, "spreads: first words", "space.narrowing:first_words", times(2)),
     Fault(8, "skeletons at once: first words", "bounds.skeletons:waiting_cycles", times(2)),
     Fault(8, "skeletons at once: bounds", "bounds.skeletons:expand", out_times(5, 1.001)),
     Fault(8, "skeletons: cycles without waiting", "bounds.skeletons:steady_cycles", THOUSANDTH),

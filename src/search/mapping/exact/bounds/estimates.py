@@ -9,8 +9,8 @@ import numpy as np
 from .....costs.bounds import Bounds
 from ..dominance.symmetries import Kept, Spread
 from ..space.model import Ints, Model
-from ..space.perfect_spreads import Ways
 from ..space.skeleton import fill, new_skeleton
+from ..space.ways import Ways
 from ..tree.state import Beyond
 from .bypassing import Past
 from .cost_to_go import Ahead

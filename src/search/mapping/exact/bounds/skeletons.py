@@ -6,8 +6,8 @@ import numpy as np
 
 from .....costs.compiled import compiled, inner
 from ..space.model import Floats, Ints, Model, one_way
-from ..space.perfect_spreads import Ways
 from ..space.skeleton import fill
+from ..space.ways import Ways
 from ..traffic.busy import busy_along
 from ..traffic.words import tile_size, union_size
 from ..tree.state import Skeleton

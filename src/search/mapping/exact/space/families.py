@@ -11,15 +11,11 @@ import numpy as np
 
 from ..bounds.estimates import ROUNDING
 from ..dominance.symmetries import Kept, Places, Spread, first_of_its_kind
-from .imperfect_spreads import Narrowing
-from .meshes import Columns, fitting_of, mesh_of
+from .meshes import Columns, mesh_of
 from .model import Floats, Ints
-from .perfect_spreads import Ways
-from .spreads import Spreads, chain_arrays
-
-GROWTH, FASTER, MOST_GROWTH = 1.1, 2.0, 1e9
-"""Spreads are looked for in classes of bounds that differ by this factor at most, its logarithm so many times as large
-from class to class, up to some factor: each begins anew with the first dimension."""
+from .narrowing import Narrowing
+from .spreads import chain_arrays
+from .ways import Ways
 
 
 class Family:
@@ -34,11 +30,9 @@ class Family:
         self.masks = np.array([last_kept(chosen) for chosen in kept], np.int64)
         chains = [sorted({chosen[t] for chosen in kept}) for t in range(tensors)]
         self.ways = ways._replace(**dict(zip(("chains", "many"), chain_arrays(chains), strict=True)))
-        self.groups = self._merged(places.meshes)
-        self.mesh = mesh_of(model, self.groups, spread, split=places.split)
-        self.spreads = Spreads(model, self.mesh, fitting_of(model, self.groups)) if model.perfect else None
+        self.mesh = mesh_of(model, self._merged(places.meshes), spread, split=places.split)
         self._narrowing = Narrowing(model, self.mesh)
-        self.reached, self.stuck, self._growth = 0.0, False, GROWTH
+        self.reached, self.stuck = 0.0, False
         kinds: dict[object, list[int]] = {}
         for n, chosen in enumerate(kept):
             kinds.setdefault(places.kind(chosen), []).append(n)
@@ -57,18 +51,9 @@ class Family:
         self, first: float, most: float, front: float, symmetries: list[tuple[int, ...]]
     ) -> list[tuple[float, Spread]]:
         """Look for spreads of the next bounds, from `first` on, up to the `front` of others; there may be none yet."""
-        if self.spreads is None:
-            spreads, bounds = self._narrowing.look(self.ways, most, max(first, front))
-            self.reached, self.stuck = self._narrowing.reached * (1 - ROUNDING), self._narrowing.stuck
-            return _chosen(spreads, bounds, most, symmetries)
-        if self.spreads.over:
-            self.spreads.begin(self.reached, min(max(self.reached, first) * self._growth, most))
-            self._growth = min(self._growth**FASTER, MOST_GROWTH)
-        self.spreads.look(self.ways, most)
-        if not self.spreads.over:
-            return []
-        self.reached = self.spreads.beyond * (1 - ROUNDING)
-        return _chosen(*self.spreads.found(), most, symmetries)
+        spreads, bounds = self._narrowing.look(self.ways, most, max(first, front))
+        self.reached, self.stuck = self._narrowing.reached * (1 - ROUNDING), self._narrowing.stuck
+        return _chosen(spreads, bounds, most, symmetries)
 
     def worthwhile(self, spread: Spread) -> Ints:
         """The numbers of those ways to keep tensors for which no other spread is as good."""

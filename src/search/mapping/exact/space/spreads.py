@@ -9,19 +9,11 @@ from math import prod
 import numpy as np
 
 from .....algebra.factors import divisors_of
-from .meshes import Fitting, Mesh
-from .model import Floats, Ints, Model
-from .perfect_spreads import Ways, hunt, new_trail
+from .model import Ints
 
 Factors = tuple[int, ...]
 Layout = tuple[Factors, Factors]
 """Factors by dimension along X and along Y."""
-
-AT_ONCE = 1024
-"""Spreads that are found between two looks at the clock."""
-
-MANY = 4096
-"""Spreads of one class: if there are more, those of larger bounds are left for later."""
 
 
 def layout_of(factors: Factors, mesh: tuple[int, int], *, split: bool) -> Layout | None:
@@ -81,53 +73,3 @@ def chain_arrays(chains: list[list[Factors]]) -> tuple[Ints, Ints]:
     for t, found in enumerate(chains):
         table[t, : len(found), :-1] = found
     return table, many
-
-
-class Spreads:
-    """The spreads of a problem over a mesh, in classes of their bounds; perfect factors only."""
-
-    def __init__(self, model: Model, mesh: Mesh, fitting: Fitting) -> None:
-        self.model, self._mesh, self._fitting = model, mesh, fitting
-        self.begin(0.0, 0.0)
-        self.over = True
-
-    def begin(self, low: float, high: float) -> None:
-        """Go for the spreads of the least bounds above `low`, at most `high`."""
-        self._trail, self._within, self.over = new_trail(self.model, self._mesh), (low, high), False
-        self._trail.at[0] = 0
-        self._parts: list[tuple[Ints, Floats]] = []
-        self._number, self._most = 0, MANY
-
-    def look(self, ways: Ways, most: float) -> None:
-        """Look for some more, of bounds of at most `most`; it may be `over` then."""
-        if most < self._within[1]:
-            self._cut(most)
-        out, values = np.empty((AT_ONCE, *self._trail.spread.shape), np.int64), np.empty(AT_ONCE)
-        kind = self.model, self._mesh, self._fitting, ways, self._trail
-        found = int(hunt(*kind, self._within, out, values))
-        if found:
-            self._parts.append((out[:found].copy(), values[:found].copy()))
-            self._number += found
-        self.over = bool(self._trail.at[0] < 0)
-        if self._number > self._most:
-            self._cut(float(np.partition(self.found()[1], MANY // 2)[MANY // 2]))
-            self._most = max(MANY, 2 * self._number)  # many may have one bound
-
-    def _cut(self, high: float) -> None:
-        """Leave those above `high` for later."""
-        spreads, values = self.found()
-        later = values > high
-        self._trail.beyond[0] = min(self._trail.beyond[0], values[later].min(initial=np.inf))
-        self._parts, self._number = [(spreads[~later], values[~later])], int((~later).sum())
-        self._within = self._within[0], high
-
-    def found(self) -> tuple[Ints, Floats]:
-        """Those spreads (N, L, D), with their bounds (N,)."""
-        none = np.empty((0, *self._trail.spread.shape), np.int64), np.empty(0)
-        spreads, values = zip(none, *self._parts, strict=True)
-        return np.concatenate(spreads), np.concatenate(values)
-
-    @property
-    def beyond(self) -> float:
-        """A lower bound of all others above these; inf if there are none."""
-        return float(self._trail.beyond[0])

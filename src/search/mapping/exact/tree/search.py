@@ -21,8 +21,8 @@ from ..space.families import families_of, last_kept
 from ..space.limits import infeasible
 from ..space.meshes import least_steps
 from ..space.model import TRIFLE, model_of, reduced
-from ..space.perfect_spreads import Ways, prices_of
 from ..space.spreads import Factors, Layout, chain_arrays, hold_choices, placed
+from ..space.ways import Ways, prices_of
 from .incumbent import Incumbent
 from .leaves import Settling, Site
 from .state import Best, new_frames, new_state

@@ -1,4 +1,4 @@
-"""Spreads of imperfect factors in the order of their bounds: boxes of factors by memory and dimension are narrowed.
+"""Spreads in the order of their bounds: boxes of factors by memory and dimension are narrowed.
 
 All spreads of a box have at least the bound that its largest factors lead to where words and steps count, and its
 smallest where instances own copies of a word; together they have no more children than a memory has.
@@ -14,12 +14,13 @@ import numpy as np
 
 from .....costs.compiled import bare, compiled, inner
 from ..bounds.nodes import value_of
+from ..traffic.boxes import boxes_along, plain_words
 from ..traffic.busy import busy_along
 from ..traffic.windows import together
 from ..traffic.words import extent
 from .meshes import Mesh
 from .model import PLAIN, UNRELATED, Floats, Ints, Model
-from .perfect_spreads import More, Ways, least_at, tensor_costs
+from .ways import Ways, least_at, tensor_costs
 
 FIRST_ROOM = 1 << 12
 """Boxes that there is room for at first; there is more when it is needed."""
@@ -46,7 +47,7 @@ class Boxes(NamedTuple):
 
 class Desk(NamedTuple):
     """The box that is looked at: factors `low` and `high` (L, D), `inside` (2, L + 1, D) children in a memory by those;
-    `flows` (3, T, L) as in `tensor_costs`, `used` (L,) instances, `room` (3, T, 2) for tensors; `ones` (L,)."""
+    `flows` (3, T, L) as in `tensor_costs`, `used` (L,) instances, `room` (3, T, 2) for tensors."""
 
     low: Ints
     high: Ints
@@ -54,7 +55,6 @@ class Desk(NamedTuple):
     flows: Floats
     used: Floats
     room: Floats
-    ones: Ints
 
 
 def new_boxes(room: int, places: int, dims: int) -> Boxes:
@@ -69,7 +69,7 @@ def new_desk(model: Model) -> Desk:
     levels, tensors, dims = len(model.capacity), len(model.full), len(model.bounds)
     rows, flows = np.ones((levels, dims), np.int64), np.ones((3, tensors, levels))
     inside = np.ones((2, levels + 1, dims), np.int64)
-    return Desk(rows, rows.copy(), inside, flows, np.ones(levels), np.ones((3, tensors, 2)), rows[:, 0].copy())
+    return Desk(rows, rows.copy(), inside, flows, np.ones(levels), np.ones((3, tensors, 2)))
 
 
 @bare
@@ -115,23 +115,37 @@ def at_most(factors: Ints, low: int, high: int, most: int) -> int:
 def tighten(model: Model, mesh: Mesh, low: Ints, high: Ints, desk: Desk) -> bool:
     """Leave out factors of a box that no spread of it has; whether there are any.
 
-    Children are at most as many as a memory has, and no row of them is without work.
+    Children are at most as many as a memory has, and no row of them is without work; perfect factors divide the bound.
     """
     for d in range(low.shape[1]):
-        full = 1
+        full, single = 1, True
         for k in range(low.shape[0]):
             level, others = mesh.levels[k], 1
             for e in range(low.shape[1]):
                 others *= mesh.factors[e, low[k, e]] if e != d else 1
             left = (model.bounds[d] - 1) // full
-            working = 2 * left + 1 if mesh.halves[level] else left + 1
+            working = 2 * left + 1 if model.halves[level] else left + 1
             most = int(min(mesh.room[level] // others, max(1, working)))
             high[k, d] = at_most(mesh.factors[d], low[k, d], high[k, d], most)
             if high[k, d] < low[k, d]:
                 return False
+            single = single and low[k, d] == high[k, d]
             full *= mesh.factors[d, low[k, d]]
             desk.low[level, d], desk.high[level, d] = mesh.factors[d, low[k, d]], mesh.factors[d, high[k, d]]
+        if model.perfect and single and model.bounds[d] % full:
+            return False
     return True
+
+
+@bare
+def working_along(model: Model, spread: Ints, level: int, d: int) -> int:
+    """Instances of a memory, or (level -1) units, along dimension `d` that have work, at least."""
+    if not model.perfect:
+        return int(busy_along(model.halves, spread, level, d, spread.shape[0] - 1))
+    found = 1
+    for k in range(level + 1, spread.shape[0]):
+        found *= spread[k, d]
+    return found
 
 
 @inner
@@ -142,6 +156,8 @@ def window_share(model: Model, t: int, w: int, tile: Ints, block: Ints, single: 
         if model.window[t, d] == w:
             size *= min(tile[d], model.bounds[d])
             span += min(tile[d], model.bounds[d]) - 1
+    if model.timeloop:
+        return float(boxes_along(model, t, w, tile, block, True)) / size
     words = together(model, t, w, tile, block) if single else min(extent(model, t, w, tile), span)
     return max(1.0, float(words)) / size
 
@@ -164,6 +180,8 @@ def lay_out(model: Model, mesh: Mesh, desk: Desk, single: bool) -> float:
         children *= min(most, float(mesh.room[level]))
     for t in range(model.kind.shape[0]):
         flow_of(model, mesh, desk, t, single)
+        if model.timeloop:
+            timeloop_flow(model, mesh, desk, t)
     return max(steps, model.points / children) * (1 - 1e-11)
 
 
@@ -173,7 +191,7 @@ def flow_of(model: Model, mesh: Mesh, desk: Desk, t: int, single: bool) -> None:
     levels, dims = desk.low.shape
     shared = 1.0
     for level in range(levels):
-        others, words, copies, owned = 1.0, 1.0, model.full[t], model.full[t]
+        others, words, copies, owned = 1.0, 1.0, model.least[t], model.full[t]
         for d in range(dims):
             if model.kind[t, d] == PLAIN:
                 others *= desk.low[level, d]
@@ -181,7 +199,7 @@ def flow_of(model: Model, mesh: Mesh, desk: Desk, t: int, single: bool) -> None:
             owned *= desk.inside[1, levels, d] / desk.inside[1, level + 1, d]
             if model.kind[t, d] == UNRELATED:
                 words *= -(-model.bounds[d] // desk.inside[1, level + 1, d]) / model.bounds[d]
-                copies *= busy_along(mesh.halves, desk.low, level, d, levels - 1)
+                copies *= working_along(model, desk.low, level, d)
             else:
                 others *= desk.low[level, d]
         shared *= mesh.room[level] / others
@@ -192,18 +210,30 @@ def flow_of(model: Model, mesh: Mesh, desk: Desk, t: int, single: bool) -> None:
 
 
 @inner
-def first_words(model: Model, mesh: Mesh, desk: Desk, t: int) -> float:
+def timeloop_flow(model: Model, mesh: Mesh, desk: Desk, t: int) -> None:
+    """What is different in Timeloop's model: units of one memory share words, and neighbours may help (see
+    `skeleton.price_of_help`)."""
+    several = 0
+    for room in mesh.room:
+        several += 1 if room > 1 else 0
+    if mesh.room[0] > 1:
+        desk.flows[0, t, 0] = min(desk.flows[0, t, 0], model.least[t])
+    for level in range(mesh.room.shape[0] if model.windows[t] > 0 and several > 1 else 0):
+        desk.flows[1, t, level] *= plain_words(model, t, model.bounds) / model.least[t]
+
+
+@inner
+def first_words(model: Model, desk: Desk, t: int) -> float:
     """Elements at least of tensor `t` in the first iterations of all instances."""
     words, sliding = 1.0, 1.0
-    levels, dims = desk.low.shape
-    for d in range(dims):
+    for d in range(0 if model.timeloop else desk.low.shape[1]):
         if model.kind[t, d] != UNRELATED:
-            busy = float(busy_along(mesh.halves, desk.low, -1, d, levels - 1))
+            busy = float(working_along(model, desk.low, -1, d))
             if model.kind[t, d] == PLAIN:
                 words *= busy
             else:
                 sliding = max(sliding, busy)
-    return words * sliding
+    return 0.0 if model.timeloop else words * sliding
 
 
 @inner
@@ -213,10 +243,9 @@ def bound_of_box(model: Model, mesh: Mesh, ways: Ways, desk: Desk, single: bool,
     best = value_of(ways.objective, ways.least_energy, max(steps, ways.least_cycles))
     if best > most:
         return best
-    nothing_more = More(desk.ones, 1.0, desk.ones, desk.used)
     for t in range(model.full.shape[0]):
-        size = first_words(model, mesh, desk, t) * model.weight[-1, t]
-        tensor_costs(ways, t, model.is_output[t], desk.flows[:, t], nothing_more, size, desk.room[:, t])
+        size = first_words(model, desk, t) * model.weight[-1, t]
+        tensor_costs(ways, t, model.is_output[t], desk.flows[:, t], desk.used, size, desk.room[:, t])
     best = np.inf
     for mask in range(ways.points.shape[0]):
         best = min(best, least_at(model, ways, mask, steps, desk.room))
@@ -281,7 +310,7 @@ def narrow(
         if k < 0:
             out[count], values[count] = 1, bound
             for i in range(mesh.levels.shape[0]):
-                for e in range(mesh.order.shape[0]):
+                for e in range(mesh.factors.shape[0]):
                     out[count, mesh.levels[i], e] = mesh.factors[e, boxes.low[slot, i, e]]
             count += 1
         else:
@@ -300,7 +329,7 @@ def narrow(
 
 
 class Narrowing:
-    """The spreads of a problem on a mesh with imperfect factors, those of the least bounds first."""
+    """The spreads of a problem on a mesh, those of the least bounds first."""
 
     def __init__(self, model: Model, mesh: Mesh) -> None:
         self._model, self._mesh, self._desk = model, mesh, new_desk(model)
