@@ -2,7 +2,6 @@
 
 from .climb import Climber
 from .guess import Guess
-from .moves import Moves
 from .solve import solve
 
-__all__ = ["Climber", "Guess", "Moves", "solve"]
+__all__ = ["Climber", "Guess", "solve"]

@@ -18,6 +18,7 @@ from ....costs.exact.batch_kernel import Machine
 from ....costs.exact.compiled import Ints, Shape, bare, bare_entry
 from ....costs.hierarchy import Architecture, MappingBatch, Problem
 from ....costs.hierarchy.batch import Batch
+from ..draw import fits_arrays
 from ..objective import value_of
 from ..pricing import Bools, kept_tensors
 from ..values import OBJECTIVES, Request
@@ -34,12 +35,15 @@ MOST_PRIMES = 8
 
 class Rules(NamedTuple):
     """The space: `slots` (S, 2) of (temporal 0, X 1 or Y 2; level), `free` (F, 2) of (level, tensor), `dims`, `primes`
-    (D, P) of each bound, 0 beyond the last; which dims may `spread` (D,); the number of the objective."""
+    (D, P) of each of the `bounds` (D,), 0 beyond the last; `mesh` (L, 2) columns and rows; which dims may `spread`
+    (D,); the number of the objective."""
 
     slots: Ints
     free: Ints
     dims: Ints
     primes: Ints
+    bounds: Ints
+    mesh: Ints
     spread: Bools
     imperfect: bool
     split: bool
@@ -50,7 +54,7 @@ class Annealer:
     """Chains of steps in the space of a request."""
 
     def __init__(self, arch: Architecture, problem: Problem, request: Request, guess: Guess) -> None:
-        self._guess = guess
+        self._arch, self._guess = arch, guess
         slots = [(0, level) for level in range(len(arch.levels))]
         for level in range(len(arch.levels)):
             slots += [(axis + 1, level) for axis, width in enumerate(arch.fan_out(level)) if width > 1]
@@ -66,6 +70,8 @@ class Annealer:
             np.ascontiguousarray(free, np.int64),
             np.array(dims, np.int64),
             primes,
+            np.array(problem.bounds, np.int64),
+            np.array([arch.fan_out(level) for level in range(len(arch.levels))], np.int64),
             np.array(arch.may_spread(problem), np.bool_),
             request.space.factors == "imperfect" and request.model == "exact",
             request.space.split_axes,
@@ -74,6 +80,16 @@ class Annealer:
         self.slots = len(slots)
         """Places of a dimension's factors: loops of each memory, rows and columns."""
         self._random = np.array([request.seed * 2 + 1], np.uint64)
+
+    def around(self, one: MappingBatch, draws: int) -> MappingBatch:
+        """Mappings one step away from a batch of one: those of so many random steps that fit the arrays, once each."""
+        chain = one.repeated(0, BEST + 1 + draws).arrays()
+        count = draw_around(chain, self._rules, self._random) if len(self._rules.dims) else 0
+        found = MappingBatch(*chain).part(slice(BEST + 1, BEST + 1 + count))
+        rows = np.concatenate([part.reshape(count, -1) for part in found.arrays()], axis=1)
+        keys = rows @ np.random.default_rng(0).integers(1, 1 << 40, rows.shape[1])
+        first = np.unique(keys, return_index=True)[1]
+        return fits_arrays(self._arch, found.part(np.sort(first)))
 
     def run(self, start: MappingBatch, steps: int, hot: float, cold: float) -> MappingBatch:
         """The mapping of the least guess of a chain from `start`, a batch of one.
@@ -106,7 +122,7 @@ def anneal(
     for step in range(steps):
         heat = heats[0] * (heats[1] / heats[0]) ** (step / steps)
         _copy(chain, NOW, TRIAL)
-        if not _step(chain, shape, machine, rules, random):
+        if not _step(chain, rules, random):
             continue
         value = _value(TRIAL, shape, machine, chain, rules, room)
         if value < now or (value < np.inf and _uniform(random) < exp(-log(value / now) / heat)):
@@ -115,6 +131,18 @@ def anneal(
             if value < best:
                 best = value
                 _copy(chain, TRIAL, BEST)
+
+
+@bare_entry
+def draw_around(chain: Batch, rules: Rules, random: NDArray[np.uint64]) -> int:
+    """Fill the rows behind `BEST` with mappings one step away from row `NOW`; how many."""
+    count = 0
+    for _ in range(len(chain.temporal) - BEST - 1):
+        _copy(chain, NOW, TRIAL)
+        if _step(chain, rules, random):
+            _copy(chain, TRIAL, BEST + 1 + count)
+            count += 1
+    return count
 
 
 @bare
@@ -153,7 +181,7 @@ def _below(random: NDArray[np.uint64], count: int) -> int:
 
 
 @bare
-def _step(chain: Batch, shape: Shape, machine: Machine, rules: Rules, random: NDArray[np.uint64]) -> bool:
+def _step(chain: Batch, rules: Rules, random: NDArray[np.uint64]) -> bool:
     """Change row `TRIAL`; whether it is another mapping of the space."""
     kind = _uniform(random)
     if kind >= ORDER and len(rules.free):
@@ -165,14 +193,14 @@ def _step(chain: Batch, shape: Shape, machine: Machine, rules: Rules, random: ND
     if kind >= FILL:
         return _shift(chain, random)
     if kind >= EXCHANGE:
-        return _fill(chain, shape, machine, rules, random) and (rules.split or _apart(chain))
+        return _fill(chain, rules, random) and (rules.split or _apart(chain))
     a, b = _below(random, len(rules.slots)), _below(random, len(rules.slots))
     d = rules.dims[_below(random, len(rules.dims))]
-    if a == b or not _give(chain, shape, rules, random, d, a, b):
+    if a == b or not _give(chain, rules, random, d, a, b):
         return False
     if kind >= FACTOR:
         e = rules.dims[_below(random, len(rules.dims))]
-        if d == e or not _give(chain, shape, rules, random, e, b, a):
+        if d == e or not _give(chain, rules, random, e, b, a):
             return False
     return rules.split or _apart(chain)
 
@@ -197,7 +225,7 @@ def _set_factor(chain: Batch, kind: int, level: int, d: int, factor: int) -> Non
 
 
 @bare
-def _give(chain: Batch, shape: Shape, rules: Rules, random: NDArray[np.uint64], d: int, a: int, b: int) -> bool:
+def _give(chain: Batch, rules: Rules, random: NDArray[np.uint64], d: int, a: int, b: int) -> bool:
     """Part of the factor of dimension `d` in slot `a` goes to slot `b`; whether there is such a part."""
     kind, level = rules.slots[b]
     factor = _factor(chain, rules.slots[a, 0], rules.slots[a, 1], d)
@@ -206,31 +234,31 @@ def _give(chain: Batch, shape: Shape, rules: Rules, random: NDArray[np.uint64], 
     if (kind > 0 or rules.slots[a, 0] > 0) and not rules.spread[d]:
         return False
     left = _left(factor, rules, random, d)
-    if left == factor or left < 1 or left > shape.bounds[d]:
+    if left == factor or left < 1 or left > rules.bounds[d]:
         return False
     _set_factor(chain, rules.slots[a, 0], rules.slots[a, 1], d, left)
     taking = _factor(chain, kind, level, d)
     if kind == 0 and taking == 1:
         _place_new(chain.order[TRIAL, level], d, _below(random, chain.order.shape[2]))
     if rules.imperfect:
-        _cover(chain, shape, kind, level, d)
+        _cover(chain, rules, kind, level, d)
     else:
         _set_factor(chain, kind, level, d, taking * (factor // left))
     return True
 
 
 @bare
-def _cover(chain: Batch, shape: Shape, kind: int, level: int, d: int) -> None:
+def _cover(chain: Batch, rules: Rules, kind: int, level: int, d: int) -> None:
     """The least factor in a slot with which all of dimension `d` is covered."""
     _set_factor(chain, kind, level, d, 1)
     others = 1
     for every in range(chain.temporal.shape[1]):
         others *= chain.temporal[TRIAL, every, d] * chain.spatial_x[TRIAL, every, d] * chain.spatial_y[TRIAL, every, d]
-    _set_factor(chain, kind, level, d, ceil(shape.bounds[d] / others))
+    _set_factor(chain, kind, level, d, ceil(rules.bounds[d] / others))
 
 
 @bare
-def _fill(chain: Batch, shape: Shape, machine: Machine, rules: Rules, random: NDArray[np.uint64]) -> bool:
+def _fill(chain: Batch, rules: Rules, random: NDArray[np.uint64]) -> bool:
     """An axis of an array goes from one dimension to another, as much of it as there is room for.
 
     The factors go to loops of some memory, and come from those of another one.
@@ -250,19 +278,19 @@ def _fill(chain: Batch, shape: Shape, machine: Machine, rules: Rules, random: ND
             _place_new(chain.order[TRIAL, to_level], d, _below(random, chain.order.shape[2]))
         _set_factor(chain, kind, level, d, 1)
         if rules.imperfect:
-            _cover(chain, shape, 0, to_level, d)
+            _cover(chain, rules, 0, to_level, d)
         else:
             chain.temporal[TRIAL, to_level, d] *= factor
     used = 1
-    for other in range(len(shape.bounds)):
+    for other in range(len(rules.bounds)):
         used *= _factor(chain, kind, level, other) if other != e else 1
-    room = int((machine.columns[level] if kind == 1 else machine.rows[level]) // used)
+    room = int(rules.mesh[level, kind - 1] // used)
     if rules.imperfect:
-        most = min(room, shape.bounds[e])
+        most = min(room, rules.bounds[e])
         if _uniform(random) < 0.5:
-            most = ceil(shape.bounds[e] / ceil(shape.bounds[e] / most))
+            most = ceil(rules.bounds[e] / ceil(rules.bounds[e] / most))
         _set_factor(chain, kind, level, e, int(most))
-        _cover(chain, shape, 0, from_level, e)
+        _cover(chain, rules, 0, from_level, e)
         return True
     taking = _factor(chain, kind, level, e)
     part = _part(chain.temporal[TRIAL, from_level, e], room // int(taking), rules.primes[e], random)

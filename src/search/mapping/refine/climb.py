@@ -1,16 +1,19 @@
-"""Descent to a local optimum: guesses say which neighbours are worth a price."""
+"""Descent by exact prices: guesses say which neighbours are worth one."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ....costs.hierarchy import Architecture, MappingBatch, Problem
+from ....costs.hierarchy import MappingBatch
 from ..pricing import Ints, Pricer
+from .anneal import Annealer
 from .guess import Guess
-from .moves import Moves
 
-TOGETHER = 8
-"""Neighbours that are priced together, the most promising first."""
+DRAWS = 4096
+"""Random steps from a mapping: its neighbours."""
+
+TOGETHER, MANY = 8, 64
+"""Neighbours that are priced together, the most promising first, of those that are and where all are."""
 
 TRUST = 1.05
 """Guesses are taken to be right up to this factor."""
@@ -22,20 +25,18 @@ MOST = 40
 class Climber:
     """Goes to the best neighbour as long as there is a better one."""
 
-    def __init__(self, arch: Architecture, problem: Problem, pricer: Pricer) -> None:
-        self.pricer, self.problem = pricer, problem
-        self.moves = Moves(arch, problem, pricer.request)
-        self.guess = Guess(arch, problem, pricer.request.objective)
+    def __init__(self, pricer: Pricer, guess: Guess, annealer: Annealer) -> None:
+        self.pricer, self.guess, self.annealer = pricer, guess, annealer
 
     def climb(self, one: MappingBatch, *, whole: bool = False) -> tuple[float, MappingBatch]:
-        """The local optimum of prices from a batch of one mapping, and its objective.
+        """Where no neighbour is better, from a batch of one mapping, and its objective.
 
         With `whole` every neighbour of the last mapping is priced, else those of which the guess is not far above.
         """
         value, better = float(self.pricer.values(one)[0]), True
         while better and not self.pricer.late:
             better = False
-            around = self.moves.around(one)
+            around = self.annealer.around(one, DRAWS)
             for rows in self._promising(around, one, value, whole=whole):
                 part = around.part(rows)
                 values = self.pricer.values(part)
@@ -50,12 +51,8 @@ class Climber:
     def _promising(self, around: MappingBatch, one: MappingBatch, value: float, *, whole: bool) -> list[Ints]:
         """Rows of `around` to be priced together, the least guess first."""
         guesses = self.guess.values(around)
-        rows = np.argsort(guesses, kind="stable")
+        rows, together = np.argsort(guesses, kind="stable"), MANY
         if not whole and self.guess.able:
             own = float(self.guess.values(one)[0]) if np.isfinite(value) else np.inf
-            rows = rows[guesses[rows] < own * TRUST][:MOST]
-        return [rows[i : i + TOGETHER] for i in range(0, len(rows), TOGETHER)]
-
-    def neighbours(self, one: MappingBatch) -> MappingBatch:
-        """All mappings one move away."""
-        return self.moves.around(one)
+            rows, together = rows[guesses[rows] < own * TRUST][:MOST], TOGETHER
+        return [rows[i : i + together] for i in range(0, len(rows), together)]

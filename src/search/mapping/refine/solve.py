@@ -20,7 +20,7 @@ from ..sunstone import solve as sunstone
 from ..values import Mapped, Request
 from .anneal import Annealer
 from .climb import Climber
-from .guess import GuessPricer
+from .guess import Guess, GuessPricer
 
 DRAWS = 4096
 """Random mappings among which starts are looked for, again and again."""
@@ -72,9 +72,9 @@ class _Refinement:
         self.arch, self.problem, self.request = arch, problem, request
         self.pricer = Pricer(arch, problem, request)
         self.pricer.bound()  # the answer needs it, and it is part of the time
-        self.climber = Climber(arch, problem, self.pricer)
-        self.guess = self.climber.guess
+        self.guess = Guess(arch, problem, request.objective)
         self.annealer = Annealer(arch, problem, request, self.guess)
+        self.climber = Climber(self.pricer, self.guess, self.annealer)
         self.best: MappingBatch | None = None
         self.value = np.inf
         doublings = log2(problem.macs) if problem.macs > 1 else 1.0

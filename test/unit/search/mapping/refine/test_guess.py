@@ -11,7 +11,7 @@ from tilewright.costs.exact import price_batch
 from tilewright.costs.hierarchy import Architecture, Level, MappingBatch, Problem, Tensor
 from tilewright.search.mapping.draw import Sampler
 from tilewright.search.mapping.pricing import Pricer
-from tilewright.search.mapping.refine import Guess, Moves
+from tilewright.search.mapping.refine import Guess
 from tilewright.search.mapping.refine.anneal import Annealer
 from tilewright.search.mapping.refine.guess import GuessPricer
 from tilewright.search.mapping.values import Objective, Request, Space
@@ -82,15 +82,17 @@ def test_windows_are_guessed_nearly():
     assert abs(np.median(ratio) - 1) < 0.02
 
 
-def test_moves_stay_in_the_space():
-    problem, request = gemm(), Request(space=PERFECT)
-    start = drawn(problem).part(slice(0, 1))
-    around = Moves(machine(), problem, request).around(start)
+def test_steps_stay_in_the_space():
+    problem, batch = gemm(), drawn(gemm())
+    guess = Guess(machine(), problem, "edp")
+    start = batch.part(np.isfinite(guess.values(batch))).part(slice(0, 1))
+    around = Annealer(machine(), problem, Request(space=PERFECT), guess).around(start, 2000)
     factors = (around.temporal * around.spatial_x * around.spatial_y).prod(axis=1)
+    assert len(around) > 50
     assert (factors == problem.bounds).all()
     assert (np.sort(around.order, axis=2) == np.arange(3)).all()
     one_axis = Request(space=replace(PERFECT, split_axes=False))
-    around = Moves(machine(), problem, one_axis).around(start)
+    around = Annealer(machine(), problem, one_axis, guess).around(start, 2000)
     assert not ((around.spatial_x > 1) & (around.spatial_y > 1)).any()
 
 
