@@ -17,10 +17,6 @@ from .grids import Sizes, grid_of, sizes_of
 from .outcomes import NEVER, Case, Late, cases_of, outcomes_of, with_late
 from .tables import EVERY, Boundary, Tables
 
-FRONT, COARSE, MARKS = 48, 1.1, 5
-"""Points of a front at most; cycles to fill and drain that differ by less than a factor count as one; points that are
-first compared with all others."""
-
 MAX_CELLS = 1 << 14
 """Cells of a grid of imperfect tiles; neighbouring tiles share a cell where there are more."""
 
@@ -186,25 +182,6 @@ class Outer:
             self._terms[t, run, first, near] = self._tables.settled(t, self.last - 1, self.last, words, words, owned)
         return self._terms[t, run, first, near]
 
-    def front(self, kept: int, inmost: int) -> Floats:
-        """What tiles of a last memory that keeps the set `kept` may cost, (F, 3): energy, cycles of the ports of the
-        outermost memories, cycles until the first words are there and the last ones back.  No tile costs less than one
-        of these in all three.  No further memory keeps the tensors `inmost`.
-        """
-        best = self._best(kept)
-        if np.isinf(self._model.bandwidth[self.last - 1 :]).all() or np.isinf(best.least(kept)):
-            found = np.array([[best.least(kept), 0.0, 0.0]])
-            return found[np.isfinite(found[:, 0])]
-        return best._front(kept, inmost)
-
-    def _front(self, kept: int, inmost: int) -> Floats:
-        waiting, fits = self.waiting(inmost), np.isfinite(self.energies(kept))
-        tables = [
-            [np.broadcast_to(table, fits.shape)[fits] for table in (energy, ports, waiting)]
-            for energy, ports in self.ways(kept)
-        ]
-        return lowest(*(np.concatenate(column) for column in zip(*tables, strict=True)))
-
     def ways(self, kept: int) -> list[tuple[Floats, Floats]]:
         """For each thing that loops may mean for the tensors `kept`: energy and cycles of ports by cell."""
         if kept in self._ways:
@@ -293,26 +270,3 @@ class Outer:
             if kept >> t & 1:
                 used = used + self._tables.size(t, tiles) * self._model.weight[self.last - 1, t]
         return used
-
-
-def lowest(energy: Floats, ports: Floats, waiting: Floats) -> Floats:
-    """At most `FRONT` rows (energy, ports, waiting), such that each point (N,) is at least as large as one of them in
-    all three."""
-    cycles = ports + waiting
-    for weight in np.geomspace(1e-2, 1e2, MARKS):
-        cost = energy / max(1.0, float(energy.min())) + weight * cycles / max(1.0, float(cycles.min()))
-        best = int(np.argmin(cost))
-        left = (energy < energy[best]) | (ports < ports[best]) | (waiting < waiting[best])
-        left[best] = True
-        energy, ports, waiting, cycles = energy[left], ports[left], waiting[left], cycles[left]
-    steps, which = np.unique(np.floor(np.log(np.maximum(waiting, 1.0)) / np.log(COARSE)), return_inverse=True)
-    least = np.full(len(steps), np.inf)
-    np.minimum.at(least, which, waiting)
-    order = np.lexsort((which, ports, energy))
-    which, rows = which[order], np.stack([energy[order], ports[order], least[which[order]]], axis=1)
-    dominated = np.zeros(len(rows), np.bool_)
-    for step in range(len(steps)):
-        before = np.minimum.accumulate(np.concatenate([[np.inf], np.where(which <= step, rows[:, 1], np.inf)[:-1]]))
-        dominated |= (which == step) & (before <= rows[:, 1])
-    groups = np.array_split(rows[~dominated], min(FRONT, int((~dominated).sum())))
-    return np.array([group.min(axis=0) for group in groups])

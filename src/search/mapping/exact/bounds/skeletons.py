@@ -94,11 +94,7 @@ def expand(model: Model, skeleton: Skeleton, ways: Ways, every: Ints, masks: Int
         skeleton.kept[:] = every[n]
         energy = fill(model, skeleton)[1]
         bounds[n] = np.inf
-        if not may_fit(model, skeleton):
-            continue
-        first_words(model, skeleton, skeleton.kept.shape[0] - 1, far)
-        steady, waiting = steady_cycles(model, skeleton), waiting_cycles(model, far)
-        for i in range(ways.points[masks[n]]):
-            more, ports, moving = ways.front[masks[n], i]
-            cycles = max(ways.least_cycles, max(steady, ports) + max(waiting, moving))
-            bounds[n] = min(bounds[n], value_of(ways.objective, energy + more, cycles))
+        if may_fit(model, skeleton):
+            first_words(model, skeleton, skeleton.kept.shape[0] - 1, far)
+            cycles = max(ways.least_cycles, steady_cycles(model, skeleton) + waiting_cycles(model, far))
+            bounds[n] = value_of(ways.objective, energy + float(ways.beyond[masks[n]]), cycles)

@@ -247,7 +247,7 @@ def bound_of_box(model: Model, mesh: Mesh, ways: Ways, desk: Desk, single: bool,
         size = first_words(model, desk, t) * model.weight[-1, t]
         tensor_costs(ways, t, model.is_output[t], desk.flows[:, t], desk.used, size, desk.room[:, t])
     best = np.inf
-    for mask in range(ways.points.shape[0]):
+    for mask in range(ways.beyond.shape[0]):
         best = min(best, least_at(model, ways, mask, steps, desk.room))
     return best
 

@@ -17,16 +17,14 @@ from .model import Floats, Ints, Model, one_way
 class Ways(NamedTuple):
     """What a spread may be combined with: ways `chains` (T, K, L) to keep tensors, `many` (T,) of them.
 
-    `front` (M, F, 3) has what the last memory's tile may cost, by the set of tensors that it keeps: energy, cycles of
-    ports, cycles to fill and drain; `points` (M,) of them.  `prices` (T, L, 4) are energy of reads and writes,
-    cycles of the busiest port, and energy of the reads of a result that leaves, for an element.  `least_energy` and
-    `least_cycles` hold for all mappings.
+    `beyond` (M,) is the least energy beyond the last memory, by the set of tensors that it keeps, inf where there is
+    none.  `prices` (T, L, 4) are energy of reads and writes, cycles of the busiest port, and energy of the reads of a
+    result that leaves, for an element.  `least_energy` and `least_cycles` hold for all mappings.
     """
 
     chains: Ints
     many: Ints
-    front: Floats
-    points: Ints
+    beyond: Floats
     prices: Floats
     objective: int
     least_energy: float
@@ -92,8 +90,7 @@ def tensor_costs(ways: Ways, t: int, back: bool, flows: Floats, used: Floats, si
 @bare
 def least_at(model: Model, ways: Ways, mask: int, steps: float, room: Floats) -> float:
     """The least objective where the last memory keeps the tensors of `mask`."""
-    energy, busy, best = model.base, steps, np.inf
-    there, back = 0.0, 0.0
+    energy, busy, there, back = model.base + ways.beyond[mask], steps, 0.0, 0.0
     for t in range(room.shape[1]):
         which = (mask >> t) & 1
         energy += room[0, t, which]
@@ -102,10 +99,4 @@ def least_at(model: Model, ways: Ways, mask: int, steps: float, room: Floats) ->
         back += room[2, t, which] if model.is_output[t] else 0.0
     limits = model.bandwidth[-1]
     waiting = there / one_way(limits, False) + back / one_way(limits, True)
-    waiting *= 1 - 1e-11
-    for i in range(ways.points[mask]):
-        more, ports, moving = ways.front[mask, i]
-        if value_of(ways.objective, energy + more, busy) < best:
-            cycles = max(ways.least_cycles, max(busy, ports) + max(moving, waiting))
-            best = min(best, value_of(ways.objective, energy + more, cycles))
-    return best
+    return value_of(ways.objective, energy, max(ways.least_cycles, busy + waiting * (1 - 1e-11)))

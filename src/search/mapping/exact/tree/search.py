@@ -117,19 +117,10 @@ class Search:
 
     def ways_to_keep(self) -> Ways:
         """What spreads may be combined with."""
-        deeper = sum(1 << t for t, chains in enumerate(self.chains) if any(any(chain[:-1]) for chain in chains))
         masks = {last_kept(kept) for kept in product(*self.chains)}
-        nothing = np.zeros((0, 3))
-        outer = [
-            self.estimates.outer.front(mask, mask & ~deeper) if mask in masks else nothing
-            for mask in range(1 << self.tensors)
-        ]
-        points = np.array([len(front) for front in outer], np.int64)
-        front = np.zeros((len(outer), int(points.max(initial=1)), 3))
-        for mask, found in enumerate(outer):
-            front[mask, : len(found)] = found
+        beyond = [self.estimates.outer.least(mask) if mask in masks else inf for mask in range(1 << self.tensors)]
         least = float(self.least), float(self.limits.cycles)
-        return Ways(*chain_arrays(self.chains), front, points, prices_of(self.model), self.objective, *least)
+        return Ways(*chain_arrays(self.chains), np.array(beyond), prices_of(self.model), self.objective, *least)
 
     def more_spreads(self, family: int, first: float) -> None:
         """Look for more spreads of a family; they go to the queue."""

@@ -53,8 +53,7 @@ def test_first_words_of_all_children_arrive_before_they_begin():
     levels = Level("L0", 64, 4, 4, 1, 1.0), Level("D", None, 1, 1, 1, 9.0, 0.25, 0.25)
     arch = Architecture("slow", levels, "MAC", 4, 4, 1.0)
     bounds, best = _bounds_and_best(arch, problem, request)
-    assert bounds[1, 1, 4, 1] == pytest.approx(96)
-    assert best[1, 1, 4, 1] == 96
+    assert 48 < bounds[1, 1, 4, 1] <= best[1, 1, 4, 1] == 96
 
 
 def test_words_of_a_window_are_those_of_its_union():

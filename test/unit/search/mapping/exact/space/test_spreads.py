@@ -1,24 +1,14 @@
-"""What tiles of the last memory may cost, and children that a window wants."""
+"""Children that a window wants."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.search.mapping.exact import solve
-from tilewright.search.mapping.exact.bounds.outer import FRONT, lowest
 from tilewright.search.mapping.values import Request, Space
 
 from ..enumerate import cheapest
-
-
-def test_every_point_is_above_the_front():
-    points = np.random.default_rng(0).uniform(1.0, 100.0, (3, 2000)) ** 2
-    front = lowest(*points)
-    assert len(front) <= FRONT
-    assert all((front <= point).all(axis=1).any() for point in points.T)
-    assert front[:, 0].min() == points[0].min()
 
 
 def test_a_window_may_want_more_children_than_half_of_a_bound():
