@@ -142,7 +142,6 @@ FAULTS = [
     Fault(8, "spreads: steps", "space.narrowing:lay_out", THOUSANDTH),
     Fault(8, "spreads: words of a window", "space.narrowing:window_share", THOUSANDTH),
     Fault(8, "spreads: instances with work", "space.narrowing:working_along", times(2)),
-    Fault(8, "spreads: first words", "space.narrowing:first_words", times(2)),
     Fault(8, "skeletons at once: first words", "bounds.skeletons:waiting_cycles", times(2)),
     Fault(8, "skeletons at once: bounds", "bounds.skeletons:expand", out_times(5, 1.001)),
     Fault(8, "skeletons: cycles without waiting", "bounds.skeletons:steady_cycles", THOUSANDTH),

@@ -47,7 +47,7 @@ class Boxes(NamedTuple):
 
 class Desk(NamedTuple):
     """The box that is looked at: factors `low` and `high` (L, D), `inside` (2, L + 1, D) children in a memory by those;
-    `flows` (3, T, L) as in `tensor_costs`, `used` (L,) instances, `room` (3, T, 2) for tensors."""
+    `flows` (3, T, L) as in `tensor_costs`, `used` (L,) instances, `room` (2, T, 2) for tensors."""
 
     low: Ints
     high: Ints
@@ -69,7 +69,7 @@ def new_desk(model: Model) -> Desk:
     levels, tensors, dims = len(model.capacity), len(model.full), len(model.bounds)
     rows, flows = np.ones((levels, dims), np.int64), np.ones((3, tensors, levels))
     inside = np.ones((2, levels + 1, dims), np.int64)
-    return Desk(rows, rows.copy(), inside, flows, np.ones(levels), np.ones((3, tensors, 2)))
+    return Desk(rows, rows.copy(), inside, flows, np.ones(levels), np.ones((2, tensors, 2)))
 
 
 @bare
@@ -139,7 +139,7 @@ def tighten(model: Model, mesh: Mesh, low: Ints, high: Ints, desk: Desk) -> bool
 
 @bare
 def working_along(model: Model, spread: Ints, level: int, d: int) -> int:
-    """Instances of a memory, or (level -1) units, along dimension `d` that have work, at least."""
+    """Instances of a memory along dimension `d` that have work, at least."""
     if not model.perfect:
         return int(busy_along(model.halves, spread, level, d, spread.shape[0] - 1))
     found = 1
@@ -223,20 +223,6 @@ def timeloop_flow(model: Model, mesh: Mesh, desk: Desk, t: int) -> None:
 
 
 @inner
-def first_words(model: Model, desk: Desk, t: int) -> float:
-    """Elements at least of tensor `t` in the first iterations of all instances."""
-    words, sliding = 1.0, 1.0
-    for d in range(0 if model.timeloop else desk.low.shape[1]):
-        if model.kind[t, d] != UNRELATED:
-            busy = float(working_along(model, desk.low, -1, d))
-            if model.kind[t, d] == PLAIN:
-                words *= busy
-            else:
-                sliding = max(sliding, busy)
-    return 0.0 if model.timeloop else words * sliding
-
-
-@inner
 def bound_of_box(model: Model, mesh: Mesh, ways: Ways, desk: Desk, single: bool, most: float) -> float:
     """The least objective of the box on the desk, or something above `most`."""
     steps = lay_out(model, mesh, desk, single)
@@ -244,8 +230,7 @@ def bound_of_box(model: Model, mesh: Mesh, ways: Ways, desk: Desk, single: bool,
     if best > most:
         return best
     for t in range(model.full.shape[0]):
-        size = first_words(model, desk, t) * model.weight[-1, t]
-        tensor_costs(ways, t, model.is_output[t], desk.flows[:, t], desk.used, size, desk.room[:, t])
+        tensor_costs(ways, t, model.is_output[t], desk.flows[:, t], desk.used, desk.room[:, t])
     best = np.inf
     for mask in range(ways.beyond.shape[0]):
         best = min(best, least_at(model, ways, mask, steps, desk.room))

@@ -1,4 +1,4 @@
-"""What a spread costs at least, before it is known what each memory keeps: operands, copies, first tiles, steps.
+"""What a spread costs at least, before it is known what each memory keeps: operands, copies, ports, steps.
 
 Statement 8 of docs/exact-mapper.md.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 from .....costs.compiled import bare
 from ..bounds.nodes import value_of
-from .model import Floats, Ints, Model, one_way
+from .model import Floats, Ints, Model
 
 
 class Ways(NamedTuple):
@@ -59,15 +59,15 @@ def passed(
 
 
 @bare
-def tensor_costs(ways: Ways, t: int, back: bool, flows: Floats, used: Floats, size: float, costs: Floats) -> None:
-    """Fill `costs` (3, 2) with least energy, cycles of ports, and words of the first tiles (`size` or none at all) for
-    tensor `t` where it is not kept and where it is kept in the last memory.
+def tensor_costs(ways: Ways, t: int, back: bool, flows: Floats, used: Floats, costs: Floats) -> None:
+    """Fill `costs` (2, 2) with least energy and cycles of ports for tensor `t` where it is not kept and where it is kept
+    in the last memory.
 
     `flows` (3, L) are words, copies and elements owned, by a memory's instances `used` (L,).
     """
     levels, ways_to_keep, prices = used.shape[0], ways.chains[t], ways.prices[t]
-    cost, cycles, first = costs[0], costs[1], costs[2]
-    cost[:], cycles[:], first[:] = np.inf, np.inf, np.inf
+    cost, cycles = costs[0], costs[1]
+    cost[:], cycles[:] = np.inf, np.inf
     for i in range(ways.many[t]):
         energy, inmost, below = 0.0, -1, -1
         for c in range(levels):
@@ -84,19 +84,14 @@ def tensor_costs(ways: Ways, t: int, back: bool, flows: Floats, used: Floats, si
         which = ways_to_keep[i, levels - 2]
         cost[which] = min(cost[which], energy)
         cycles[which] = min(cycles[which], words * prices[inmost, 2] / used[inmost])
-        first[which] = min(first[which], size if inmost < levels - 1 else 0.0)
 
 
 @bare
 def least_at(model: Model, ways: Ways, mask: int, steps: float, room: Floats) -> float:
     """The least objective where the last memory keeps the tensors of `mask`."""
-    energy, busy, there, back = model.base + ways.beyond[mask], steps, 0.0, 0.0
+    energy, busy = model.base + ways.beyond[mask], max(steps, ways.least_cycles)
     for t in range(room.shape[1]):
         which = (mask >> t) & 1
         energy += room[0, t, which]
         busy = max(busy, room[1, t, which])
-        there += 0.0 if model.is_output[t] else room[2, t, which]
-        back += room[2, t, which] if model.is_output[t] else 0.0
-    limits = model.bandwidth[-1]
-    waiting = there / one_way(limits, False) + back / one_way(limits, True)
-    return value_of(ways.objective, energy, max(ways.least_cycles, busy + waiting * (1 - 1e-11)))
+    return value_of(ways.objective, energy, busy)

@@ -45,17 +45,6 @@ def test_all_spreads_come_in_the_order_of_bounds(monkeypatch: pytest.MonkeyPatch
     assert windows > 20
 
 
-def test_first_words_of_all_children_arrive_before_they_begin():
-    """A word takes four cycles: four children wait for an element of A each, and some mapping waits for no more."""
-    tensors = Tensor("A", ((1, 0), (0, 1))), Tensor("B", ((0, 1),)), Tensor("Z", ((1, 0),), True)
-    problem = Problem("column", ("m", "k"), (4, 3), tensors)
-    request = Request("latency", space=Space(factors="imperfect"))
-    levels = Level("L0", 64, 4, 4, 1, 1.0), Level("D", None, 1, 1, 1, 9.0, 0.25, 0.25)
-    arch = Architecture("slow", levels, "MAC", 4, 4, 1.0)
-    bounds, best = _bounds_and_best(arch, problem, request)
-    assert 48 < bounds[1, 1, 4, 1] <= best[1, 1, 4, 1] == 96
-
-
 def test_words_of_a_window_are_those_of_its_union():
     """Rows `p + r`, not kept on chip: instances side by side along `p` or `r` share what they have in common."""
     tensors = Tensor("I", ((1, 1),)), Tensor("W", ((0, 1),)), Tensor("Z", ((1, 0),), True)
