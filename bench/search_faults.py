@@ -148,7 +148,6 @@ FAULTS = [
     Fault(8, "least energy of inner memories", "space.skeleton:tensor_energy", THOUSANDTH),
     Fault(8, "energy of operands", "space.skeleton:operand_energy", THOUSANDTH),
     Fault(8, "instances that need the same words", "space.skeleton:spread_least", times(2)),
-    Fault(8, "words of a window that instances share", "space.skeleton:window_shares", times(1.5)),
     Fault(8, "results without what is written first", "space.skeleton:spread_out", always(0.0)),
     Fault(10, "outermost memory: energy", "bounds.outer:Outer.term", THOUSANDTH),
     Fault(10, "outermost memory: words", "bounds.outer:Outer.words_sent", THOUSANDTH),

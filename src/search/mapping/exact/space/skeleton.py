@@ -8,7 +8,7 @@ from .....costs.compiled import bare, bare_entry
 from ..traffic.boxes import between, is_sum, plain_words, sent_boxes
 from ..traffic.busy import full_children
 from ..traffic.rows import add_words
-from ..traffic.windows import Transfer, distinct2
+from ..traffic.windows import Transfer
 from ..traffic.words import sent, settle
 from ..tree.state import Skeleton
 from .model import EVERY, UNRELATED, WINDOW, Floats, Ints, Model
@@ -74,40 +74,9 @@ def in_rows(model: Model, spread: Ints, level: int) -> bool:
 def distinct_least(model: Model, t: int, spread: Ints, level: int) -> float:
     """Elements of tensor `t` that the instances of memory `level` ever hold, at least, each for itself.
 
-    Those along dimensions that do not index it hold the same, those along a window some of the same.
+    Those along dimensions that do not index it hold the same.
     """
-    found = model.least[t] * spread_least(model, t, spread, level)
-    for w in range(0 if model.timeloop else model.windows[t]):
-        found *= window_shares(model, t, w, spread, level)
-    return found
-
-
-@bare
-def window_shares(model: Model, t: int, w: int, spread: Ints, level: int) -> float:
-    """The same for window `w`, over its elements.
-
-    Each instance has some of the iterations of a term: where the other term, of coefficient 1, is with it as a whole,
-    iterations far apart share least, neighbours `m` less its own step.  Sums of n and of m numbers have n + m - 1
-    values at least.
-    """
-    one, two = -1, -1
-    for d in range(spread.shape[1]):
-        if model.window[t, d] == w:
-            if two >= 0:
-                return 1.0
-            one, two = d, one
-    if two < 0:
-        return 1.0
-    n, m, u, v = model.bounds[one], model.bounds[two], model.coefficient[t, one], model.coefficient[t, two]
-    x, y = needed_along(model, spread, level, one), needed_along(model, spread, level, two)
-    if x == 1 and y == 1:
-        return 1.0
-    least = y * n + x * m - x * y
-    if y == 1 and v == 1:
-        least = max(least, min(u, m) * n + x * (m - min(u, m)))
-    if x == 1 and u == 1:
-        least = max(least, min(v, n) * m + y * (n - min(v, n)))
-    return max(1.0, least / distinct2(u, n, v, m))
+    return model.least[t] * spread_least(model, t, spread, level)
 
 
 @bare

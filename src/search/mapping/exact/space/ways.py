@@ -60,8 +60,8 @@ def passed(
 
 @bare
 def tensor_costs(ways: Ways, t: int, back: bool, flows: Floats, used: Floats, costs: Floats) -> None:
-    """Fill `costs` (2, 2) with least energy and cycles of ports for tensor `t` where it is not kept and where it is kept
-    in the last memory.
+    """Fill `costs` (2, 2) with least energy and cycles of ports for tensor `t` where it is not kept in the last memory
+    and where it is.
 
     `flows` (3, L) are words, copies and elements owned, by a memory's instances `used` (L,).
     """

@@ -54,15 +54,3 @@ def test_instances_hold_no_less(seed: int):
             for rs in shared_out(bounds[1], y, random)
         ]
         assert least <= sum(every) * (1 + 1e-12)
-
-
-@pytest.mark.parametrize(
-    ("mesh", "factors", "words"), [((4, 1), "perfect", 16), ((4, 1), "imperfect", 16), ((2, 2), "imperfect", 14)]
-)
-def test_neighbours_share_elements_that_each_holds(mesh: tuple[int, int], factors: str, words: int):
-    """Four children with two of eight outputs each, of windows of three: 4 (2 + 2) elements, not 10.
-
-    On two rows one may have nothing to do.
-    """
-    problem = Problem("line", ("p", "r"), (8, 3), (Tensor("I", ((1, 1),)), Tensor("O", ((1, 0),), True)))
-    assert fewest(problem, mesh, factors, (4, 1)) == words
