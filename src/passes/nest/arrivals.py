@@ -83,7 +83,7 @@ def weight_pieces(layer: FusedLayer) -> WeightPieces | None:
 
     None where that loop does not cut it, or so that all is one piece.
     """
-    cut = _cut_of_mapping(layer)
+    cut = None if layer.streamed else outermost_cut(layer)
     if cut is None or (found := _weight_axis(layer, cut[0])) is None:
         return None
     weight, axis = found
@@ -116,10 +116,8 @@ def _weight_axis(layer: FusedLayer, dim: str) -> tuple[SSAValue, int] | None:
     return (layer.weights[name], axes[0]) if axes else None
 
 
-def _cut_of_mapping(layer: FusedLayer) -> tuple[str, int] | None:
-    """Dim and step of the outermost loop that cuts anything; None where weights are held piece by piece."""
-    if layer.streamed:
-        return None
+def outermost_cut(layer: FusedLayer) -> tuple[str, int] | None:
+    """Dim and step of the outermost loop that cuts anything."""
     for op in layer.op.mapping.walk():
         if isinstance(op, nest.ForOp) and op.step.value.data < layer.problem.extents[op.dim.data]:
             return op.dim.data, op.step.value.data

@@ -24,7 +24,7 @@ from ...dialects.layer_attributes import nodes_of, set_nodes
 from ...dialects.roles import Role
 from ...dialects.types import element_of, shape_of, size_bytes, tensor_type
 from ...errors import TilewrightError
-from ..nest.arrivals import weight_pieces
+from ..nest.arrivals import outermost_cut, weight_pieces
 from ..nest.storage import last_writer
 from . import fused_codelets
 from .fused_codelets import LayerBuilder, padded
@@ -114,7 +114,7 @@ class FusedBuilder:
         loads: list[Turn] = []
         for value in loaded:
             dims = moved if shape_of(value) else NO_DIMS  # a number has no samples
-            loads.append(Turn(self._add(self._move_whole(value, inward=True), layer, dims), sample))
+            loads.append(Turn(self._add(self._load_whole(value), layer, dims), sample))
         if sample == 0 and layer.weights and (load := self._load(layer)) is not None:
             place = len(loads) if weight_pieces(layer) is not None else 0
             loads.insert(place, Turn(self._add(load, layer)))
@@ -130,7 +130,7 @@ class FusedBuilder:
         yield Turn(self._add(main, layer, (layer.sample if by_sample else "", "", "")), sample)
         for value in made:
             if value in self.offchip and last_writer(value) is layer.op:
-                yield Turn(self._add(self._move_whole(value, inward=False), layer, moved), sample)
+                yield Turn(self._add(self._store_whole(value, layer), layer, moved), sample)
 
     def _padded(self, value: SSAValue, layer: FusedLayer) -> tuple[Padding, SSAValue]:
         """The room around a map, and the element on chip that fills it."""
@@ -167,7 +167,7 @@ class FusedBuilder:
         for codelet, layer in zip(layers, self.group.layers, strict=True):
             self._add(codelet, layer, (layer.sample, layer.row, layer.column))
         for value in loaded:
-            yield Turn(self._add(self._move_whole(value, inward=True), first))
+            yield Turn(self._add(self._load_whole(value), first))
         if self.fills:
             yield Turn(self._add(self._fill(), first))
         loads = {
@@ -349,18 +349,27 @@ class FusedBuilder:
         block.add_op(TransferOp(pair[0], pair[1], over=f"X[{', '.join(dims)}]"))
         return CodeletOp(f"{name}.{'load' if inward else 'store'}", dims or {"one": 1}, ends, Region(block))
 
-    def _move_whole(self, value: SSAValue, *, inward: bool) -> CodeletOp:
-        """A map from DRAM, or to it, in pieces: samples, and rows of them, so that who reads them waits for less.
+    def _load_whole(self, value: SSAValue) -> CodeletOp:
+        """A map from DRAM in pieces: samples, and rows of them, so that who reads them waits for less."""
+        return self._in_pieces(value, row_axis(len(shape_of(value))) or 2, inward=True)
 
-        Sequences leave in columns, which is how products make them, of whole bursts of DRAM.
+    def _store_whole(self, value: SSAValue, layer: FusedLayer) -> CodeletOp:
+        """A map to DRAM in pieces: samples, and what its layer makes of them first.
+
+        Those of sequences are columns, which is how products make them, or rows where the layer is cut into rows.
         """
+        cut, rows = outermost_cut(layer), row_axis(len(shape_of(value)))
+        in_rows = cut is not None and cut[0] == layer.row and rows is not None
+        return self._in_pieces(value, rows if in_rows and rows is not None else 2, inward=False)
+
+    def _in_pieces(self, value: SSAValue, cut: int, *, inward: bool) -> CodeletOp:
+        """A map from DRAM, or to it, in pieces of its axes 0 and `cut`, of whole bursts of DRAM."""
         codelet = self._move(value, value.name_hint or "map", inward=inward)
         shape, total = shape_of(value), size_bytes(tensor_type(value))
         left = min(MOVED_PIECES, total // PIECE_BYTES)
         burst = -(-offchip(self.group.machine).align_bytes * prod(shape) // max(1, total))
-        rows = (row_axis(len(shape)) if inward else None) or 2
         loops: list[tuple[str, int]] = []
-        for axis in [axis for axis in (0, rows) if axis < len(shape)]:
+        for axis in [axis for axis in (0, cut) if axis < len(shape)]:
             extent = shape[axis]
             step = -(-extent // max(1, min(extent, left)))
             if 0 < axis == len(shape) - 1:
