@@ -112,6 +112,7 @@ class Room(NamedTuple):
     hidden_share: float = 0.0
     slack: int = -1
     unfold: bool = False
+    split_heads: bool = False
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
@@ -227,7 +228,8 @@ def pipeline_text(
 def _split(machine: Machine, room: Room) -> str:
     """The pass that splits hidden maps which take more than their part of the buffer."""
     chunk_bytes = int(buffer_bytes(machine) * room.hidden_share)
-    return f"graph-split-hidden{{chunk_bytes={chunk_bytes}}}" if chunk_bytes else ""
+    heads = " heads=true" if room.split_heads else ""
+    return f"graph-split-hidden{{chunk_bytes={chunk_bytes}{heads}}}" if chunk_bytes or heads else ""
 
 
 def _limits(options: CompileOptions) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
@@ -18,15 +18,12 @@ from ...dialects import graph
 from ...dialects.graph.base import int_attr
 from ...dialects.types import element_of, shape_of, size_bytes, tensor, tensor_type
 from ...interpreters.constants import Constants, base_name
-from .graph_fuse import ELEMENTWISE
+from .hidden_axes import Along, is_weight, made_axes, summed_axes
 from .identities import renamed
 
 LayerT = TypeVar("LayerT", bound=graph.LayerOp)
 
 PRODUCTS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp)
-
-SCALED = (graph.QuantizeOp, graph.DequantizeOp, graph.RequantizeOp)
-"""Layers whose operands after the first are scalars, or have one element per index of an axis of the first."""
 
 LANES = 32
 """Chunks of a multiple of so many elements leave no lane of most arrays idle."""
@@ -45,8 +42,8 @@ class Hidden:
     `map_bytes` are those of the largest tensor that has it and is read by a convolution or by the last product.
     """
 
-    layers: dict[graph.LayerOp, Mapping[int, int]]
-    axes: Mapping[SSAValue, int]
+    layers: dict[graph.LayerOp, Mapping[int, Along]]
+    axes: Mapping[SSAValue, Along]
     extent: int
     map_bytes: int
 
@@ -55,11 +52,18 @@ class Hidden:
         """The product that sums up."""
         return next(reversed(self.layers))
 
+    @property
+    def grain(self) -> int:
+        """Elements of the axis that stay together: those of a head in attention."""
+        return max((along.grain for along in self.axes.values()), default=1)
+
     def ranges(self, chunk_bytes: int) -> list[tuple[int, int]]:
         """The fewest chunks of the axis whose maps take `chunk_bytes` at most; up to twice as many if these are even.
 
-        Even ones of a multiple of `LANES` come before others.
+        Even ones of a multiple of `LANES` come before others.  Heads are chunks.
         """
+        if self.grain > 1:
+            return list(pairwise(range(0, self.extent + 1, self.grain)))
         least = min(self.extent, -(-self.map_bytes // max(1, chunk_bytes)))
         counts = range(least, min(self.extent, 2 * least) + 1)
         even = (count for lanes in (LANES, 1) for count in counts if self.extent % (count * lanes) == 0)
@@ -89,7 +93,9 @@ class GraphSplitHiddenPass(ModulePass):
 
     Products are matmul, gemm and convolutions in one group; between them may be elementwise layers, quantisation with
     one scale or one for each channel, and depthwise convolutions; several first products may meet, as in gated units.
-    There are as few chunks as leave each at most `chunk_bytes` of the largest map with the hidden axis.  Pairs stay
+    There are as few chunks as leave each at most `chunk_bytes` of the largest map with the hidden axis (0: none are
+    made).  With `heads` attention is such a part, too, and its heads are the chunks: `y = sum_h softmax(q_h k_h) v_h
+    o_h`, with columns `q_h`, `k_h`, `v_h` of what the first products make.  Pairs stay
     whose maps are no larger, or are not larger than the sums, or would be in more than 32 chunks; so do those whose
     weights have no bytes at hand, or of which another layer reads something in between.  Integers are the same bit for
     bit, as sums are in i32; the order of sums of floats changes.
@@ -97,23 +103,26 @@ class GraphSplitHiddenPass(ModulePass):
 
     name = "graph-split-hidden"
     chunk_bytes: int = 1 << 20
+    heads: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         constants = Constants.of(op)
-        for hidden in list(hidden_parts(op, constants, self.chunk_bytes)):
+        for hidden in list(hidden_parts(op, constants, self.chunk_bytes, heads=self.heads)):
             split(hidden, constants, self.chunk_bytes)
         constants.tidy()
 
 
-def hidden_parts(module: ModuleOp, constants: Constants, chunk_bytes: int) -> Iterator[Hidden]:
-    """What there is to split so that chunks take `chunk_bytes`, in order; no layer is in two."""
+def hidden_parts(
+    module: ModuleOp, constants: Constants, chunk_bytes: int, *, heads: bool = False
+) -> Iterator[Hidden]:
+    """What there is to split so that chunks take `chunk_bytes`, and into `heads`, in order; no layer is in two."""
     taken: set[graph.LayerOp] = set()
     for op in module.walk():
         hidden = _hidden_before(op, constants) if isinstance(op, PRODUCTS) else None
         if hidden is None or not taken.isdisjoint(hidden.layers):
             continue
-        is_larger = hidden.map_bytes > _bytes(hidden.last.result)
-        if is_larger and 1 < len(hidden.ranges(chunk_bytes)) <= MOST_CHUNKS:
+        is_larger = chunk_bytes > 0 and hidden.map_bytes > _bytes(hidden.last.result)
+        if (heads if hidden.grain > 1 else is_larger) and 1 < len(hidden.ranges(chunk_bytes)) <= MOST_CHUNKS:
             taken.update(hidden.layers)
             yield hidden
 
@@ -124,86 +133,31 @@ def _bytes(value: SSAValue) -> int:
 
 def _hidden_before(last: graph.LayerOp, constants: Constants) -> Hidden | None:
     """What can be split along the axis that a product sums up; None where something does not allow it."""
-    summed, block, hidden = _summed_axes(last), last.parent_block(), last.operands[0]
+    summed, block, hidden = summed_axes(last), last.parent_block(), last.operands[0]
     if summed is None or block is None:
         return None
-    layers: dict[Operation, Mapping[int, int]] = {last: summed}
+    layers: dict[Operation, Mapping[int, Along]] = {last: summed}
     axes, waiting = {hidden: summed[0]}, [hidden]
     while waiting:
         value = waiting.pop()
         op = value.owner
-        along = _made_axes(op, axes[value]) if isinstance(op, graph.LayerOp) else None
-        if along is None or not isinstance(op, graph.LayerOp):
+        read = made_axes(op, axes[value]) if isinstance(op, graph.LayerOp) else None
+        if read is None or not isinstance(op, graph.LayerOp):
             return None
-        layers[op] = along
-        for operand, axis in ((op.operands[index], axis) for index, axis in along.items()):
-            if not _is_weight(operand) and operand not in axes:
-                axes[operand] = axis
+        layers[op] = read
+        for operand, along in ((op.operands[index], along) for index, along in read.items()):
+            if not is_weight(operand) and operand not in axes:
+                axes[operand] = along
                 waiting.append(operand)
-    for value, axis in axes.items():
-        if any(layers.get(use.operation, {}).get(use.index) != axis for use in value.uses):
+    for value, along in axes.items():
+        if any(layers.get(use.operation, {}).get(use.index) != along for use in value.uses):
             return None
     ordered = {op: layers[op] for op in block.ops if isinstance(op, graph.LayerOp) and op in layers}
-    read = [op.operands[index] for op, along in ordered.items() for index in along]
-    if any(value not in axes and constants.array(value) is None for value in read):
+    values = [op.operands[index] for op, read in ordered.items() for index in read]
+    if any(value not in axes and constants.array(value) is None for value in values):
         return None
     maps = [hidden, *(op.x for op in ordered if isinstance(op, graph.ConvOp) and op.x in axes)]
-    return Hidden(ordered, axes, shape_of(hidden)[summed[0]], max(map(_bytes, maps)))
-
-
-def _summed_axes(op: graph.LayerOp) -> dict[int, int] | None:
-    """The axis of each operand that a product sums up."""
-    match op:
-        case graph.MatmulOp() if len(shape_of(op.a)) > 1 and len(shape_of(op.b)) > 1:
-            return {0: len(shape_of(op.a)) - 1, 1: len(shape_of(op.b)) - 2}
-        case graph.GemmOp() if op.trans_a is None:
-            return {0: 1, 1: 0 if op.trans_b is None else 1}
-        case graph.ConvOp() if op.groups.value.data == 1:
-            return {0: 1, 1: 1}
-        case _:
-            return None
-
-
-def _made_axes(op: graph.LayerOp, axis: int) -> dict[int, int] | None:
-    """The axis of each operand that goes along axis `axis` of the result; None where a chunk of it needs more."""
-    rank = len(shape_of(op.result))
-    match op:
-        case graph.MatmulOp() if axis == rank - 1 and len(shape_of(op.b)) > 1 and _is_weight(op.b):
-            return {1: len(shape_of(op.b)) - 1}
-        case graph.GemmOp() if axis == 1 and _is_weight(op.b):
-            return {1: 1 if op.trans_b is None else 0} | _broadcast_axes(op, axis, [2])
-        case graph.ConvOp() if axis == 1 and _is_weight(op.w) and op.groups.value.data == 1:
-            return dict.fromkeys(range(1, len(op.operands)), 0)
-        case graph.ConvOp() if axis == 1 and _is_weight(op.w) and _is_depthwise(op):
-            return {0: 1} | dict.fromkeys(range(1, len(op.operands)), 0)
-        case _ if isinstance(op, SCALED):
-            scaled = [i for i in range(1, len(op.operands)) if len(shape_of(op.operands[i])) == 1]
-            return {0: axis} | (dict.fromkeys(scaled, 0) if op.axis.value.data == axis else {})
-        case _ if isinstance(op, ELEMENTWISE):
-            return _broadcast_axes(op, axis, range(len(op.operands)))
-        case _:
-            return None
-
-
-def _broadcast_axes(op: graph.LayerOp, axis: int, operands: list[int] | range) -> dict[int, int]:
-    """The axis of operands that broadcasts to `axis` of the result, of those that have it with its extent."""
-    shape = shape_of(op.result)
-    axes: dict[int, int] = {}
-    for index in operands:
-        if index < len(op.operands):
-            own = shape_of(op.operands[index])
-            place = axis - len(shape) + len(own)
-            if place >= 0 and own[place] == shape[axis]:
-                axes[index] = place
-    return axes
-
-
-def _is_weight(value: SSAValue) -> bool:
-    return isinstance(value.owner, graph.WeightOp)
-
-
-def _is_depthwise(op: graph.ConvOp) -> bool:
-    return op.groups.value.data == shape_of(op.x)[1] == shape_of(op.result)[1]
+    return Hidden(ordered, axes, shape_of(hidden)[summed[0].axis], max(map(_bytes, maps)))
 
 
 def split(hidden: Hidden, constants: Constants, chunk_bytes: int) -> None:
@@ -230,12 +184,12 @@ def _product(hidden: Hidden, constants: Constants, chunk: Chunk) -> graph.LayerO
     """The product of one chunk; the bias is in that of the first."""
     cut: dict[SSAValue, SSAValue] = {}
     made = hidden.last
-    for op, along in hidden.layers.items():
+    for op, read in hidden.layers.items():
         operands = list(op.operands)
-        for index, axis in along.items():
+        for index, along in read.items():
             value = operands[index]
             if value not in cut:
-                cut[value] = _slice(value, axis, constants, chunk, hidden.last)
+                cut[value] = _slice(value, along, constants, chunk, hidden.last)
             operands[index] = cut[value]
         if op is hidden.last and chunk.number:
             operands = operands[:2]
@@ -244,28 +198,36 @@ def _product(hidden: Hidden, constants: Constants, chunk: Chunk) -> graph.LayerO
     return made
 
 
-def _on_chunk(op: graph.LayerOp, operands: list[SSAValue], axis: int | None, chunk: Chunk) -> graph.LayerOp:
-    """A layer on chunks, whose result has the chunk of `axis`, if any."""
-    shape, properties = list(shape_of(op.result)), dict(op.properties)
-    if axis is not None:
-        shape[axis] = chunk.end - chunk.start
+def _on_chunk(op: graph.LayerOp, operands: list[SSAValue], along: Along | None, chunk: Chunk) -> graph.LayerOp:
+    """A layer on chunks, whose result has the chunk of an axis, if any."""
+    shape, properties, kind = list(shape_of(op.result)), dict(op.properties), type(op)
+    if along is not None:
+        shape[along.axis] = (chunk.end - chunk.start) // along.grain
         if isinstance(op, graph.ConvOp) and op.groups.value.data > 1:
-            properties["groups"] = int_attr(shape[axis])
+            properties["groups"] = int_attr(shape[along.axis])
+    if isinstance(op, graph.TransposeOp) and _keeps_order(shape_of(operands[0]), op.perm.get_values()):
+        kind = graph.ReshapeOp
+        del properties["perm"]
     type_ = tensor(shape, element_of(op.result))
-    made = type(op).create(
-        operands=operands, properties=properties, attributes=dict(op.attributes), result_types=[type_]
-    )
+    made = kind.create(operands=operands, properties=properties, attributes=dict(op.attributes), result_types=[type_])
     name = graph.name_of(op)
     graph.set_name(made, None if name is None else f"{name}.{chunk.number}")
     return made
 
 
-def _slice(value: SSAValue, axis: int, constants: Constants, chunk: Chunk, before: Operation) -> SSAValue:
+def _keeps_order(shape: tuple[int, ...], perm: Sequence[int]) -> bool:
+    """Whether a transpose moves axes of one index only."""
+    kept = [axis for axis in perm if shape[axis] > 1]
+    return kept == sorted(kept)
+
+
+def _slice(value: SSAValue, along: Along, constants: Constants, chunk: Chunk, before: Operation) -> SSAValue:
     """The chunk of a weight."""
     whole = constants.array(value)
     assert whole is not None
     name = base_name(value.owner, value) if isinstance(value.owner, Operation) else "constant"
-    part = np.ascontiguousarray(whole[(slice(None),) * axis + (slice(chunk.start, chunk.end),)])
+    own = slice(chunk.start // along.grain, chunk.end // along.grain)
+    part = np.ascontiguousarray(whole[(slice(None),) * along.axis + (own,)])
     return _insert(constants.weight(f"{name}.{chunk.number}", part), before).result
 
 
