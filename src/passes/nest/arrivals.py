@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
@@ -79,18 +80,19 @@ class WeightPieces(NamedTuple):
 
 
 def weight_pieces(layer: FusedLayer) -> WeightPieces | None:
-    """The pieces in which a layer's largest weight arrives, whole ones of those that its outermost loop cuts it into.
+    """The pieces in which a layer's largest weight arrives, whole ones of those that a loop cuts it into.
 
-    None where that loop does not cut it, or so that all is one piece.
+    It is the outermost that does; None where there is none, or all is one piece.
     """
-    cut = None if layer.streamed else outermost_cut(layer)
-    if cut is None or (found := _weight_axis(layer, cut[0])) is None:
+    cuts = () if layer.streamed else _cuts(layer)
+    found = ((*axis, step) for dim, step in cuts if (axis := _weight_axis(layer, dim)) is not None)
+    weight, axis, cut_step = next(found, (None, 0, 0))
+    if weight is None:
         return None
-    weight, axis = found
     total, extent = size_bytes(tensor_type(weight)), shape_of(weight)[axis]
     rows = prod(shape_of(weight)[:axis])
     least = max(PIECE_BYTES, -(-total // MOST_PIECES), RUN_BYTES * rows)
-    step = cut[1] * -(-least * extent // (total * cut[1]))
+    step = cut_step * -(-least * extent // (total * cut_step))
     return WeightPieces(weight, axis, step) if step < extent else None
 
 
@@ -118,9 +120,13 @@ def _weight_axis(layer: FusedLayer, dim: str) -> tuple[SSAValue, int] | None:
 
 def outermost_cut(layer: FusedLayer) -> tuple[str, int] | None:
     """Dim and step of the outermost loop that cuts anything."""
+    return next(_cuts(layer), None)
+
+
+def _cuts(layer: FusedLayer) -> Iterator[tuple[str, int]]:
+    """Dims and steps of the loops around the first instruction that cut anything, the outermost first."""
     for op in layer.op.mapping.walk():
         if isinstance(op, nest.ForOp) and op.step.value.data < layer.problem.extents[op.dim.data]:
-            return op.dim.data, op.step.value.data
+            yield op.dim.data, op.step.value.data
         if isinstance(op, nest.ComputeOp):
-            break
-    return None
+            return
