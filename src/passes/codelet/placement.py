@@ -7,6 +7,7 @@ before on, so that neither waits for the other.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
@@ -183,11 +184,20 @@ SLACKS = (
 """As they are tried: the first for which there is room."""
 
 
+MUCH, NONE = SLACKS[0], SLACKS[3]
+
+FILLED = 1.0, 0.95, 0.9, 0.85
+"""Parts of a memory that lives fill with what stays after them, as they are tried where there is no room for `MUCH`."""
+
+
 def place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int]) -> Placement:
     """Addresses in one memory, tensors of `early` living from an earlier operation on."""
-    found, tensors = None, lives.open_tensors(memory)
-    for slack in SLACKS:
-        found = place_tensors(lives, memory, early, slack, tensors).placement
+    tensors = lives.open_tensors(memory)
+    limits = [int(memory.capacity_bytes * share) for share in FILLED]
+    ways = [(MUCH, 0), *((NONE, limit) for limit in limits), *((slack, 0) for slack in SLACKS[1:])]
+    found = None
+    for slack, filled_bytes in ways:
+        found = place_tensors(lives, memory, early, slack, tensors, filled_bytes).placement
         if not found.missing_bytes:
             break
     assert found is not None
@@ -203,14 +213,21 @@ class Placed(NamedTuple):
 
 
 def place_tensors(
-    lives: Lives, memory: Memory, early: Mapping[TensorOp, int], slack: Slack, tensors: Sequence[TensorOp]
+    lives: Lives,
+    memory: Memory,
+    early: Mapping[TensorOp, int],
+    slack: Slack,
+    tensors: Sequence[TensorOp],
+    filled_bytes: int = 0,
 ) -> Placed:
-    """Addresses of some tensors of a memory, and of all locals in it."""
+    """Addresses of some tensors of a memory, and of all locals in it; with lives until `filled_bytes` are in use."""
     scratch = lives.scratch(memory, apart=slack.apart)
     ranges = [life_of(lives, op, early, slack.after) for op in tensors]
     inside = [(moment, item) for moment, item in enumerate(scratch) if item.size_bytes]
     before, after = slack.locals_before, 1 + slack.locals_after
     ranges += [LiveRange(max(0, moment - before), moment + after, item.size_bytes) for moment, item in inside]
+    if filled_bytes:
+        ranges = lasting(ranges, filled_bytes, memory.align_bytes)
     found = allocate(ranges, memory.capacity_bytes, memory.align_bytes)
     bases = found.addresses[len(tensors) :]
     locals_ = {
@@ -221,6 +238,27 @@ def place_tensors(
     missing = max(found.missing_bytes, found.need_bytes - memory.capacity_bytes, 0)
     addresses = dict(zip(tensors, found.addresses, strict=False))
     return Placed(Placement(addresses, locals_, missing, found.need_bytes), ranges, found.addresses)
+
+
+def lasting(ranges: Sequence[LiveRange], limit_bytes: int, align_bytes: int) -> list[LiveRange]:
+    """The same lives, which end later as long as no more than `limit_bytes` are in use at a time.
+
+    Where there would be, those go first that should have ended first.
+    """
+    moments = max((item.end for item in ranges), default=0)
+    sizes = [align_up(item.size_bytes, align_bytes) for item in ranges]
+    ends = [moments] * len(ranges)
+    born = sorted(range(len(ranges)), key=lambda place: ranges[place].start)
+    gone = deque(sorted(range(len(ranges)), key=lambda place: ranges[place].end))
+    used = 0
+    for place in born:
+        now = ranges[place].start
+        used += sizes[place]
+        while used > limit_bytes and gone and ranges[gone[0]].end <= now:
+            first = gone.popleft()
+            ends[first] = now
+            used -= sizes[first]
+    return [item._replace(end=max(item.end, end)) for item, end in zip(ranges, ends, strict=True)]
 
 
 def life_of(lives: Lives, op: TensorOp, early: Mapping[TensorOp, int], slack: int) -> LiveRange:
