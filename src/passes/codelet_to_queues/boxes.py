@@ -44,7 +44,7 @@ class Piece:
     slots: tuple[tuple[str, BoxAxis], ...]
 
 
-MOST_INTERVALS = 1 << 10
+MOST_INTERVALS = 4096
 """An access of more intervals is taken for one that touches all bytes between its first and its last."""
 
 
