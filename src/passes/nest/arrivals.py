@@ -24,21 +24,28 @@ GAIN = 1 / 2
 
 
 class Way(NamedTuple):
-    """A mapping of a layer, estimated: its latency in cycles, and in how many pieces it is made, of rows or others."""
+    """A mapping of a layer, estimated: its latency in cycles, and in how many pieces it is made, of rows or others.
+
+    `unit` is the one that is busy longest.
+    """
 
     latency: float
     pieces: int
     tree: tuple[Node, ...]
     by_rows: bool = False
+    unit: str = ""
 
 
 @dataclass
 class Arrivals:
-    """What has come from DRAM, and when layers end, if loads follow each other without a break; in cycles."""
+    """What has come from DRAM, and when each unit ends, if loads follow each other without a break; in cycles.
+
+    Units work side by side: a layer waits for its weights, and for those before it that keep the same unit busy.
+    """
 
     machine: Machine
     arrived: float = 0.0
-    ended: float = 0.0
+    ended: dict[str, float] = field(default_factory=dict[str, float])
     known: set[SSAValue] = field(default_factory=set[SSAValue])
 
     def __post_init__(self) -> None:
@@ -53,15 +60,16 @@ class Arrivals:
         } - self.known
         self.known |= needed
         self.arrived += sum(size_bytes(tensor_type(value)) for value in needed) / self.bytes_per_cycle
-        end = max(self.ended, self.arrived) + way.latency
-        best = min(others, key=self._end_in_pieces, default=None)
-        if best is not None and self._end_in_pieces(best) < end - GAIN * way.latency:
-            way, end = best, self._end_in_pieces(best)
-        self.ended = end
+        end = max(self.ended.get(way.unit, 0.0), self.arrived) + way.latency
+        best = min(others, key=self.end_in_pieces, default=None)
+        if best is not None and self.end_in_pieces(best) < end - GAIN * way.latency:
+            way, end = best, self.end_in_pieces(best)
+        self.ended[way.unit] = end
         return way
 
-    def _end_in_pieces(self, way: Way) -> float:
-        return max(self.ended + way.latency, self.arrived + way.latency / way.pieces)
+    def end_in_pieces(self, way: Way) -> float:
+        """When a layer ends that works on the first pieces of its weights while others come."""
+        return max(self.ended.get(way.unit, 0.0) + way.latency, self.arrived + way.latency / way.pieces)
 
 
 MOST_PIECES, PIECE_BYTES = 16, 16384

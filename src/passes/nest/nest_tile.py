@@ -186,9 +186,10 @@ def _whole_ways(layer: FusedLayer, piece_bytes: int, by_sample: bool, pricer: Pr
 
     ways: list[Way] = []
     for count, by_rows, tree in whole_trees(pricer.machine, layer, piece_bytes, by_sample):
-        cycles = bind_tree(layer.problem, tree, pricer)[1].queue_cycles.values()
-        busiest, total = max(cycles, default=0.0), sum(cycles)
-        ways.append(Way(busiest + (total - busiest) / count, count, tree, by_rows))
+        cycles = bind_tree(layer.problem, tree, pricer)[1].queue_cycles
+        unit = max(cycles, key=lambda name: cycles[name], default="")
+        busiest, total = cycles.get(unit, 0.0), sum(cycles.values())
+        ways.append(Way(busiest + (total - busiest) / count, count, tree, by_rows, unit))
     least = min(way.latency for way in ways)
     return [way for way in ways if way.latency <= SLACK * least]
 

@@ -62,8 +62,8 @@ def whole_trees(machine: Machine, layer: FusedLayer, piece_bytes: int, by_sample
     """Ways to run a layer as a whole, in pieces, so that units work side by side.
 
     Samples are made one by one, or (not `by_sample`) together, which fills arrays where maps are small; rows, or else
-    the dim of most iterations, in pieces.  With `piece_bytes` weights are not on chip together: a loop around all
-    others loads parts of at most so many bytes, two at a time.
+    the dim of most iterations, in pieces.  Where both are cut, either is outermost.  With `piece_bytes` weights are not
+    on chip together: a loop around all others loads parts of at most so many bytes, two at a time.
     """
     tile = dict(layer.problem.extents)
     streams = stream_of(layer, piece_bytes) if piece_bytes else None
@@ -85,10 +85,12 @@ def whole_trees(machine: Machine, layer: FusedLayer, piece_bytes: int, by_sample
             step = -(-part[dim] // pieces) if dim else 1
             if dim and step * (pieces - 1) >= part[dim]:
                 continue
-            order = dict.fromkeys([*apart, *rows, dim]) if dim else apart
             whole = part | ({dim: step} if dim else {})
-            body = _loops(layer, whole, _cut(layer, whole, room // SCRATCH_SHARE), tuple(order), room)
-            yield WholeTree(count * pieces, dim in rows, body if streams is None else _streamed(layer, streams, body))
+            cut = _cut(layer, whole, room // SCRATCH_SHARE)
+            orders = ([*apart, *rows, dim], [*apart, dim, *rows]) if dim else (apart,)
+            for body in dict.fromkeys(_loops(layer, whole, cut, tuple(dict.fromkeys(o)), room) for o in orders):
+                tree = body if streams is None else _streamed(layer, streams, body)
+                yield WholeTree(count * pieces, dim in rows, tree)
 
 
 def _streamed(layer: FusedLayer, streams: Stream, body: tuple[Node, ...]) -> tuple[Node, ...]:
