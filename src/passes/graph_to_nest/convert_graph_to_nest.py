@@ -171,7 +171,7 @@ class _Conversion:
         match op:
             case graph.WeightOp():
                 if op.result in self.shared:
-                    self._keep(op.result, op.resource, op.next_op)
+                    self._keep(op.result, op.resource, self._first_reader(op.result))
                 return
             case graph.ReshapeOp():
                 self._reshape(op)
@@ -210,6 +210,11 @@ class _Conversion:
     def _leave(self, op: graph.GroupOp) -> None:
         for result, value in zip(op.outputs, op.yielded, strict=True):
             self.scope.values[result] = self.scope.outer(value)
+
+    def _first_reader(self, value: SSAValue) -> Operation:
+        """The first operation of the function that reads a value."""
+        readers = {use.operation for use in value.uses}
+        return next(op for op in self.block.ops if op in readers)
 
     def _keep(self, value: SSAValue, name: str, before: Operation | None) -> None:
         """A weight or an input as a map."""

@@ -1,4 +1,4 @@
-"""Weights and inputs that several products read: loaded once where they stay on chip from the first to the last."""
+"""Weights and inputs that several products or sums read, loaded once: they stay on chip from the first to the last."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...dialects.acg import GraphOp, machine_of
 from ...dialects.types import element_of, element_type_name, size_bytes, tensor_type
 from ...machine import Machine
 
-PRODUCTS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp)
+READERS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp, graph.BinaryOp)
 
 LEAST_BYTES = 1024
 """Smaller weights and inputs are loaded by each of their readers."""
@@ -32,12 +32,12 @@ def shared_operands(module: ModuleOp, block: Block) -> frozenset[SSAValue]:
     if buffers.weight_bytes is not None:
         return frozenset()
     weights: list[SSAValue] = [
-        op.result for op in block.ops if isinstance(op, graph.WeightOp) and _only_products(op.result)
+        op.result for op in block.ops if isinstance(op, graph.WeightOp) and _only_readers(op.result)
     ]
     sizes = {value: size_bytes(tensor_type(value)) for value in [*weights, *block.args]}
     spared: dict[SSAValue, int] = {}
     for value in sizes:
-        readers = _products(value)
+        readers = _readers(value)
         if readers > 1 and sizes[value] >= LEAST_BYTES and _copies(machine, element_type_name(element_of(value))):
             spared[value] = sizes[value] * (readers - 1)
     room, chosen = int(buffers.global_bytes * SHARE), list[SSAValue]()
@@ -48,13 +48,13 @@ def shared_operands(module: ModuleOp, block: Block) -> frozenset[SSAValue]:
     return frozenset(chosen)
 
 
-def _products(value: SSAValue) -> int:
-    """How many products read a value."""
-    return len({use.operation for use in value.uses if isinstance(use.operation, PRODUCTS)})
+def _readers(value: SSAValue) -> int:
+    """How many products and sums read a value."""
+    return len({use.operation for use in value.uses if isinstance(use.operation, READERS)})
 
 
-def _only_products(value: SSAValue) -> bool:
-    return all(isinstance(use.operation, PRODUCTS) for use in value.uses)
+def _only_readers(value: SSAValue) -> bool:
+    return all(isinstance(use.operation, READERS) for use in value.uses)
 
 
 def _copies(machine: Machine, element: str) -> bool:
