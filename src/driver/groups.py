@@ -26,7 +26,7 @@ from ..interruption import requested, stop_unless, stoppable
 from ..passes.graph.graph_fuse import OUTSIDE
 from ..passes.graph.graph_heads import has_heads
 from ..passes.graph.graph_pack import buffer_bytes
-from ..passes.graph.graph_split_hidden import hidden_parts
+from ..passes.graph.graph_split_hidden import Hidden, hidden_parts
 from ..passes.graph.graph_unfold import unfoldable
 from .choice import GREEDY, LAYER_BY_LAYER, Choice
 from .lowering import Lowering
@@ -63,6 +63,9 @@ HIDDEN_SHARE = 1 / 16
 
 LARGE_SHARE = 1 / 2
 """Part of the buffer that such a map takes to be computed in chunks."""
+
+HEAD_SHARE = 1 / 4
+"""Part of the buffer that the largest map of one head takes at most where attention is split into heads."""
 
 SHORT = 4096
 """Instructions of a program that is compiled within seconds: groups are then tried in any case."""
@@ -178,9 +181,9 @@ def lower_groups(
 ) -> Program:
     """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does.
 
-    Of `schedule`, the program that ends first: with taps as channels or not, with all samples together or sample by
-    sample, head by head, with hidden maps in chunks, the best of these with weights in holes between maps, and in other
-    pieces.  All are compared with the bound of the module as it is given.
+    Of `schedule`, the program that ends first: with taps as channels or not, with all samples together, sample by sample,
+    with attention split into heads, or else head by head, with hidden maps in chunks, and, where heads are not split, the best of these with
+    weights in holes between maps, and in other pieces.  All are compared with the bound of the module as it is given.
     """
     lowering, limit = Lowering(module, options, progress, name), Limit(options.time_limit_s or None)
     if options.partition != SCHEDULE:
@@ -210,11 +213,13 @@ def lower_groups(
         best = compare(plain._replace(span_share=share))
         if best != plain and best.span_share < share:
             break
-    if is_worth_more(options.near) and has_heads(module):
+    if is_worth_more(options.near) and _has_split_heads(lowering, target):
+        best = compare(plain._replace(split_heads=True))
+    if not best.split_heads and is_worth_more(options.near) and has_heads(module):
         best = compare(plain._replace(heads=True))
     if is_worth_more(options.near) and _has_hidden(lowering, target):
         best = compare(best._replace(hidden_share=HIDDEN_SHARE))
-    if is_worth_more(min(options.near, CLOSE)):
+    if not best.split_heads and is_worth_more(min(options.near, CLOSE)):
         for slack in SLACKS:
             best = compare(best._replace(slack=slack))
             if best.slack >= 0:
@@ -244,7 +249,8 @@ def _way(room: Room) -> str:
     """A schedule's way to run samples, heads and hidden maps, to place weights, and to make pieces, in words."""
     parts = ", taps as channels" * room.unfold
     parts += f", sample by sample (weights of 1/{1 / room.span_share:.0f} of the buffer)" if room.span_share else ""
-    parts += ", head by head" * room.heads + ", hidden maps in chunks" * (room.hidden_share > 0)
+    parts += ", heads split" * room.split_heads + ", head by head" * room.heads
+    parts += ", hidden maps in chunks" * (room.hidden_share > 0)
     holes = f", weights in holes (slack {room.slack})" if room.slack >= 0 else ""
     return SCHEDULE + parts + holes + ", channels before rows" * (not room.rows_first)
 
@@ -294,12 +300,25 @@ def _has_unfoldable(lowering: Lowering, target: Target) -> bool:
 
 def _has_hidden(lowering: Lowering, target: Target) -> bool:
     """Whether a map between two products, which can be computed in chunks of it, takes much of the buffer."""
-    text = _texts(target, lowering.options, Room(hidden_share=HIDDEN_SHARE))[0]
-    if "graph-split-hidden" not in text:
-        return False
-    module = lowering.before("graph-split-hidden", text)
     limit_bytes = int(buffer_bytes(machine_for(target)) * LARGE_SHARE)
-    return any(part.map_bytes > limit_bytes for part in hidden_parts(module, Constants.of(module), limit_bytes))
+    parts = _hidden(lowering, target, Room(hidden_share=HIDDEN_SHARE), limit_bytes)
+    return any(part.map_bytes > limit_bytes for part in parts)
+
+
+def _has_split_heads(lowering: Lowering, target: Target) -> bool:
+    """Whether there is attention that can be split into heads, of which each has room as a whole."""
+    limit_bytes = int(buffer_bytes(machine_for(target)) * HEAD_SHARE)
+    parts = _hidden(lowering, target, Room(split_heads=True), 0)
+    return bool(parts) and all(part.head_bytes <= limit_bytes for part in parts)
+
+
+def _hidden(lowering: Lowering, target: Target, room: Room, chunk_bytes: int) -> list[Hidden]:
+    """What `graph-split-hidden` splits."""
+    text = _texts(target, lowering.options, room)[0]
+    if "graph-split-hidden" not in text:
+        return []
+    module = lowering.before("graph-split-hidden", text)
+    return list(hidden_parts(module, Constants.of(module), chunk_bytes, heads=room.split_heads))
 
 
 def _first(lowering: Lowering, texts: Sequence[str], dump: Path | None = None) -> Program:

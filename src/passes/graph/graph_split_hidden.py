@@ -57,6 +57,11 @@ class Hidden:
         """Elements of the axis that stay together: those of a head in attention."""
         return max((along.grain for along in self.axes.values()), default=1)
 
+    @property
+    def head_bytes(self) -> int:
+        """Bytes of the largest tensor of one head."""
+        return max(map(_bytes, self.axes), default=0) * self.grain // self.extent
+
     def ranges(self, chunk_bytes: int) -> list[tuple[int, int]]:
         """The fewest chunks of the axis whose maps take `chunk_bytes` at most; up to twice as many if these are even.
 
@@ -112,9 +117,7 @@ class GraphSplitHiddenPass(ModulePass):
         constants.tidy()
 
 
-def hidden_parts(
-    module: ModuleOp, constants: Constants, chunk_bytes: int, *, heads: bool = False
-) -> Iterator[Hidden]:
+def hidden_parts(module: ModuleOp, constants: Constants, chunk_bytes: int, *, heads: bool = False) -> Iterator[Hidden]:
     """What there is to split so that chunks take `chunk_bytes`, and into `heads`, in order; no layer is in two."""
     taken: set[graph.LayerOp] = set()
     for op in module.walk():
