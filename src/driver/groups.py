@@ -67,6 +67,9 @@ LARGE_SHARE = 1 / 2
 HEAD_SHARE = 1 / 4
 """Part of the buffer that the largest map of one head takes at most where attention is split into heads."""
 
+MOST_HEADS = 64
+"""Heads that attention is split into at most, each of which is a dozen groups of its own."""
+
 SHORT = 4096
 """Instructions of a program that is compiled within seconds: groups are then tried in any case."""
 
@@ -181,9 +184,10 @@ def lower_groups(
 ) -> Program:
     """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does.
 
-    Of `schedule`, the program that ends first: with taps as channels or not, with all samples together, sample by sample,
-    with attention split into heads, or else head by head, with hidden maps in chunks, and, where heads are not split, the best of these with
-    weights in holes between maps, and in other pieces.  All are compared with the bound of the module as it is given.
+    Of `schedule`, the program that ends first: with taps as channels or not, with all samples together, sample by
+    sample, with attention split into heads or head by head, each also with hidden maps in chunks, and, where heads are
+    not split, the best of these with weights in holes between maps, and in other pieces.  All are compared with
+    the bound of the module as it is given.
     """
     lowering, limit = Lowering(module, options, progress, name), Limit(options.time_limit_s or None)
     if options.partition != SCHEDULE:
@@ -213,12 +217,12 @@ def lower_groups(
         best = compare(plain._replace(span_share=share))
         if best != plain and best.span_share < share:
             break
-    if is_worth_more(options.near) and _has_split_heads(lowering, target):
-        best = compare(plain._replace(split_heads=True))
-    if not best.split_heads and is_worth_more(options.near) and has_heads(module):
-        best = compare(plain._replace(heads=True))
-    if is_worth_more(options.near) and _has_hidden(lowering, target):
-        best = compare(best._replace(hidden_share=HIDDEN_SHARE))
+    attention = _attention(lowering, target, plain) if is_worth_more(options.near) else []
+    hidden = is_worth_more(options.near) and _has_hidden(lowering, target)
+    for way in attention or [best]:
+        for room in (way, way._replace(hidden_share=HIDDEN_SHARE)) if hidden else (way,):
+            if room not in found and is_worth_more(options.near):
+                best = compare(room)
     if not best.split_heads and is_worth_more(min(options.near, CLOSE)):
         for slack in SLACKS:
             best = compare(best._replace(slack=slack))
@@ -305,11 +309,14 @@ def _has_hidden(lowering: Lowering, target: Target) -> bool:
     return any(part.map_bytes > limit_bytes for part in parts)
 
 
-def _has_split_heads(lowering: Lowering, target: Target) -> bool:
-    """Whether there is attention that can be split into heads, of which each has room as a whole."""
+def _attention(lowering: Lowering, target: Target, room: Room) -> list[Room]:
+    """Ways to run attention: split into heads, where each has room as a whole and there are few, and head by head."""
+    split = room._replace(split_heads=True)
     limit_bytes = int(buffer_bytes(machine_for(target)) * HEAD_SHARE)
-    parts = _hidden(lowering, target, Room(split_heads=True), 0)
-    return bool(parts) and all(part.head_bytes <= limit_bytes for part in parts)
+    parts = _hidden(lowering, target, split, 0)
+    few = 0 < sum(len(part.ranges(0)) for part in parts) <= MOST_HEADS
+    splits = few and all(part.head_bytes <= limit_bytes for part in parts)
+    return [split] * splits + [room._replace(heads=True)] * has_heads(lowering.module)
 
 
 def _hidden(lowering: Lowering, target: Target, room: Room, chunk_bytes: int) -> list[Hidden]:
