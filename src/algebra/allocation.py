@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -58,6 +59,27 @@ class Allocation:
     need_bytes: int
     missing_bytes: int = 0
     worst: int = -1
+
+
+def lasting(ranges: Sequence[LiveRange], limit_bytes: int, align_bytes: int) -> list[LiveRange]:
+    """The same lives, which end later as long as no more than `limit_bytes` are in use at a time.
+
+    Where there would be, those go first that should have ended first.
+    """
+    moments = max((item.end for item in ranges), default=0)
+    sizes = [align_up(item.size_bytes, align_bytes) for item in ranges]
+    ends = [moments] * len(ranges)
+    born = sorted(range(len(ranges)), key=lambda place: ranges[place].start)
+    gone = deque(sorted(range(len(ranges)), key=lambda place: ranges[place].end))
+    used = 0
+    for place in born:
+        now = ranges[place].start
+        used += sizes[place]
+        while used > limit_bytes and gone and ranges[gone[0]].end <= now:
+            first = gone.popleft()
+            ends[first] = now
+            used -= sizes[first]
+    return [item._replace(end=max(item.end, end)) for item, end in zip(ranges, ends, strict=True)]
 
 
 ROUNDS = 24

@@ -228,8 +228,8 @@ def lower_groups(
             best = compare(best._replace(slack=slack))
             if best.slack >= 0:
                 break
-        is_plain = best == plain._replace(slack=best.slack)
-        for room in (best,) if is_plain else (plain, best):
+        is_first = best == Room(slack=best.slack)
+        for room in (best,) if is_first else (Room(), best):
             best = compare(room._replace(rows_first=False))
     program = found[best]
     if best != Room() and options.dump is not None:

@@ -7,7 +7,6 @@ before on, so that neither waits for the other.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
@@ -15,7 +14,7 @@ from typing import NamedTuple, NoReturn
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...algebra.allocation import LiveRange, align_up, allocate, require_bytes
+from ...algebra.allocation import LiveRange, align_up, allocate, lasting, require_bytes
 from ...dialects.codelet import CodeletOp, LocalOp, LoopOp, ProgramOp, RowsOp, TensorOp, TransferOp, ViewOp
 from ...dialects.codelet_fused import FillOp, FusedOp
 from ...dialects.codelet_rules import surrogate
@@ -238,27 +237,6 @@ def place_tensors(
     missing = max(found.missing_bytes, found.need_bytes - memory.capacity_bytes, 0)
     addresses = dict(zip(tensors, found.addresses, strict=False))
     return Placed(Placement(addresses, locals_, missing, found.need_bytes), ranges, found.addresses)
-
-
-def lasting(ranges: Sequence[LiveRange], limit_bytes: int, align_bytes: int) -> list[LiveRange]:
-    """The same lives, which end later as long as no more than `limit_bytes` are in use at a time.
-
-    Where there would be, those go first that should have ended first.
-    """
-    moments = max((item.end for item in ranges), default=0)
-    sizes = [align_up(item.size_bytes, align_bytes) for item in ranges]
-    ends = [moments] * len(ranges)
-    born = sorted(range(len(ranges)), key=lambda place: ranges[place].start)
-    gone = deque(sorted(range(len(ranges)), key=lambda place: ranges[place].end))
-    used = 0
-    for place in born:
-        now = ranges[place].start
-        used += sizes[place]
-        while used > limit_bytes and gone and ranges[gone[0]].end <= now:
-            first = gone.popleft()
-            ends[first] = now
-            used -= sizes[first]
-    return [item._replace(end=max(item.end, end)) for item, end in zip(ranges, ends, strict=True)]
 
 
 def life_of(lives: Lives, op: TensorOp, early: Mapping[TensorOp, int], slack: int) -> LiveRange:

@@ -24,7 +24,7 @@ from . import contraction, movement, window
 from .builder import GroupBuilder, Term
 from .elementwise import ELEMENTWISE, Frame
 from .scope import Scope
-from .shared_operands import shared_operands
+from .shared_operands import first_reader, shared_operands
 
 ANCHORS = {
     graph.ConvOp: contraction.conv,
@@ -171,7 +171,7 @@ class _Conversion:
         match op:
             case graph.WeightOp():
                 if op.result in self.shared:
-                    self._keep(op.result, op.resource, self._first_reader(op.result))
+                    self._keep(op.result, op.resource, first_reader(op.result, self.block))
                 return
             case graph.ReshapeOp():
                 self._reshape(op)
@@ -210,11 +210,6 @@ class _Conversion:
     def _leave(self, op: graph.GroupOp) -> None:
         for result, value in zip(op.outputs, op.yielded, strict=True):
             self.scope.values[result] = self.scope.outer(value)
-
-    def _first_reader(self, value: SSAValue) -> Operation:
-        """The first operation of the function that reads a value."""
-        readers = {use.operation for use in value.uses}
-        return next(op for op in self.block.ops if op in readers)
 
     def _keep(self, value: SSAValue, name: str, before: Operation | None) -> None:
         """A weight or an input as a map."""

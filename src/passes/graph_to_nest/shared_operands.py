@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...costs.fusion.of_machine import platform_of
 from ...dialects import graph
@@ -65,3 +65,9 @@ def _copies(machine: Machine, element: str) -> bool:
         for capability in capabilities
         for _, names in capability.functions
     )
+
+
+def first_reader(value: SSAValue, block: Block) -> Operation:
+    """The first operation of a block that reads a value."""
+    readers = {use.operation for use in value.uses}
+    return next(op for op in block.ops if op in readers)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from xdsl.ir import SSAValue
+from collections.abc import Sequence
+
+from xdsl.ir import Block, Region, SSAValue
 
 from ...costs.mapping.binding import Pricer
 from ...costs.mapping.tree import Leaf
-from ...dialects.codelet import CodeletOp
+from ...dialects.codelet import CodeletOp, LoopOp
 from ...machine import Machine
 from ..graph_to_nest.builder import GroupBuilder
 from ..graph_to_nest.movement import whole
@@ -31,3 +33,15 @@ def copy_codelet(
     codelet = LayerBuilder(machine, layer, places, {}).build()
     op.erase()
     return codelet, layer
+
+
+def in_loops(codelet: CodeletOp, loops: Sequence[tuple[str, int]]) -> CodeletOp:
+    """A codelet with its body in loops over dims by steps, the first outermost."""
+    block = codelet.body.block
+    for dim, step in reversed(loops):
+        inner = Block()
+        for op in list(block.ops):
+            op.detach()
+            inner.add_op(op)
+        block.add_op(LoopOp(dim, step, Region(inner)))
+    return codelet

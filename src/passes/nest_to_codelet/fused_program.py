@@ -28,7 +28,7 @@ from ..nest.arrivals import outermost_cut, weight_pieces
 from ..nest.storage import last_writer
 from . import fused_codelets
 from .fused_codelets import LayerBuilder, padded
-from .fused_copies import copy_codelet
+from .fused_copies import copy_codelet, in_loops
 from .fused_layers import FusedGroup, FusedLayer, Piece, row_axis
 from .fused_marks import OnChip
 from .group_codelets import number
@@ -376,14 +376,7 @@ class FusedBuilder:
                 step = min(extent, -(-step // burst) * burst)
             left //= -(-extent // step)
             loops += [(f"i{axis}", step)] if step < extent else []
-        block = codelet.body.block
-        for dim, step in reversed(loops):
-            inner = Block()
-            for op in list(block.ops):
-                op.detach()
-                inner.add_op(op)
-            block.add_op(LoopOp(dim, step, Region(inner)))
-        return codelet
+        return in_loops(codelet, loops)
 
 
 def _steps(update: Update) -> Iterator[tuple[str, range]]:

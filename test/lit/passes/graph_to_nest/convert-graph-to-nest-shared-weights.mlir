@@ -5,7 +5,7 @@
 // A weight that two products read is loaded once, as a map; small ones and those that one product reads are not.
 // CHECK-LABEL: func.func @steps
 // CHECK:       %[[w:.*]] = graph.weight @w
-// CHECK-NEXT:  %[[kept:.*]] = nest.group @w.kept dims {n = 32, c = 32} ins(X = %[[w]])
+// CHECK:       %[[kept:.*]] = nest.group @w.kept dims {n = 32, c = 32} ins(X = %[[w]])
 // CHECK-NOT:   .kept dims
 // CHECK:       nest.group @a dims {{.*}} ins(A = %x, B = %[[kept]])
 // CHECK:       nest.group @b dims {{.*}} B = %[[kept]])
