@@ -70,6 +70,9 @@ HEAD_SHARE = 1 / 4
 MOST_HEADS = 64
 """Heads that attention is split into at most, each of which is a dozen groups of its own."""
 
+UNFOLD_SHARE = 1 / 100
+"""Part of the bound that taps as channels must save for a try."""
+
 SHORT = 4096
 """Instructions of a program that is compiled within seconds: groups are then tried in any case."""
 
@@ -208,7 +211,7 @@ def lower_groups(
     def is_worth_more(gap: float) -> bool:
         return not (_is_near(found[best], gap) or limit.late)
 
-    if is_worth_more(options.near) and _has_unfoldable(lowering, target):
+    if is_worth_more(options.near) and _unfolding_saves(lowering, target) > UNFOLD_SHARE * _least(found[best]):
         best = compare(Room(unfold=True))
     plain = best
     for share in _span_shares(lowering, target, plain) if is_worth_more(options.near) else ():
@@ -293,13 +296,15 @@ def _span_shares(lowering: Lowering, target: Target, room: Room) -> list[float]:
     return [share for count, share in found.items() if count]
 
 
-def _has_unfoldable(lowering: Lowering, target: Target) -> bool:
-    """Whether taps of a convolution fill lanes that its channels leave idle."""
-    text = _texts(target, lowering.options, Room(unfold=True))[0]
-    if "graph-unfold" not in text:
-        return False
-    module = lowering.before("graph-unfold", text)
-    return next(unfoldable(module, machine_for(target), Constants.of(module)), None) is not None
+def _unfolding_saves(lowering: Lowering, target: Target) -> float:
+    """Cycles of products that are saved where taps fill lanes that channels leave idle."""
+    module = lowering.before("graph-unfold", _texts(target, lowering.options, Room(unfold=True))[0])
+    return sum(each.saved_cycles for each in unfoldable(module, machine_for(target), Constants.of(module)))
+
+
+def _least(program: Program) -> float:
+    """The bound of cycles of all programs; 0 where none is known."""
+    return program.lower_bound.get("cycles", 0.0)
 
 
 def _has_hidden(lowering: Lowering, target: Target) -> bool:

@@ -60,13 +60,23 @@ class GraphUnfoldPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         constants = Constants.of(op)
-        for layer, taps in list(unfoldable(op, machine_of(op), constants)):
-            _unfold(layer, taps, constants)
+        for found in list(unfoldable(op, machine_of(op), constants)):
+            _unfold(found.op, found.taps, constants)
         constants.tidy()
 
 
-def unfoldable(module: ModuleOp, machine: Machine, constants: Constants) -> Iterator[tuple[graph.ConvOp, list[int]]]:
-    """Convolutions that are worth it, and how many taps of each axis become channels."""
+class Unfolding(NamedTuple):
+    """A convolution, how many taps of each axis become channels, and the cycles of products that this saves beyond what
+    its copies must be worth.
+    """
+
+    op: graph.ConvOp
+    taps: list[int]
+    saved_cycles: float
+
+
+def unfoldable(module: ModuleOp, machine: Machine, constants: Constants) -> Iterator[Unfolding]:
+    """Convolutions that are worth it."""
     room_bytes = platform_of(machine).buffers.global_bytes * SHARE
     for op in module.walk():
         if not isinstance(op, graph.ConvOp) or op.groups.value.data > 1 or constants.array(op.w) is None:
@@ -76,9 +86,10 @@ def unfoldable(module: ModuleOp, machine: Machine, constants: Constants) -> Iter
             continue
         ways = [taps for taps in ([1, kernel[1]], [kernel[0], 1], list(kernel)) if prod(taps) > 1]
         fitting = [taps for taps in ways if _map_bytes(op, taps) <= room_bytes]
-        saved = [_saved(op, taps, lanes) for taps in fitting]
-        if max(saved, default=0) > 0:
-            yield op, fitting[saved.index(max(saved))]
+        found = [Unfolding(op, taps, _saved(op, taps, lanes)) for taps in fitting]
+        best = max(found, key=lambda each: each.saved_cycles, default=None)
+        if best is not None and best.saved_cycles > 0:
+            yield best
 
 
 def _lanes(machine: Machine, op: graph.ConvOp) -> Lanes | None:
