@@ -281,7 +281,8 @@ def test_a_whole_network(browser: Any, whole_network: tuple[Path, dict[str, Any]
     opened.locator("#table tbody tr").first.click()
     inspector = opened.locator("#inspector")
     inspector.locator("h2").wait_for()
-    assert inspector.locator("h2").inner_text() == slowest["name"]
+    as_slow = {layer["name"] for layer in answer["layers"] if layer["cycles"] == slowest["cycles"]}
+    assert inspector.locator("h2").inner_text() in as_slow
     told = dict(zip(inspector.locator("dt").all_inner_texts(), inspector.locator("dd").all_inner_texts(), strict=True))
     assert whole(told["cycles"].split(" ")[0]) == slowest["cycles"]
     opened.locator("#lanes").focus()
