@@ -62,9 +62,9 @@ class Allocation:
 
 
 def lasting(ranges: Sequence[LiveRange], limit_bytes: int, align_bytes: int) -> list[LiveRange]:
-    """The same lives, which end later as long as no more than `limit_bytes` are in use at a time.
+    """The same lives, each until a new one needs its bytes: where more than `limit_bytes` would be in use.
 
-    Where there would be, those go first that should have ended first.
+    Of lives that are over those that were over first end first.
     """
     moments = max((item.end for item in ranges), default=0)
     sizes = [align_up(item.size_bytes, align_bytes) for item in ranges]

@@ -189,8 +189,8 @@ def lower_groups(
 
     Of `schedule`, the program that ends first: with taps as channels or not, with all samples together, sample by
     sample, with attention split into heads or head by head, each also with hidden maps in chunks, and, where heads are
-    not split, the best of these with weights in holes between maps, and in other pieces.  All are compared with
-    the bound of the module as it is given.
+    not split, the best of these with weights in holes between maps, and in other pieces.  All are compared with the
+    bound of the module as it is given.
     """
     lowering, limit = Lowering(module, options, progress, name), Limit(options.time_limit_s or None)
     if options.partition != SCHEDULE:
@@ -211,7 +211,8 @@ def lower_groups(
     def is_worth_more(gap: float) -> bool:
         return not (_is_near(found[best], gap) or limit.late)
 
-    if is_worth_more(options.near) and _unfolding_saves(lowering, target) > UNFOLD_SHARE * _least(found[best]):
+    worth_cycles = UNFOLD_SHARE * found[best].lower_bound.get("cycles", 0.0)
+    if is_worth_more(options.near) and _unfolding_saves(lowering, target) > worth_cycles:
         best = compare(Room(unfold=True))
     plain = best
     for share in _span_shares(lowering, target, plain) if is_worth_more(options.near) else ():
@@ -300,11 +301,6 @@ def _unfolding_saves(lowering: Lowering, target: Target) -> float:
     """Cycles of products that are saved where taps fill lanes that channels leave idle."""
     module = lowering.before("graph-unfold", _texts(target, lowering.options, Room(unfold=True))[0])
     return sum(each.saved_cycles for each in unfoldable(module, machine_for(target), Constants.of(module)))
-
-
-def _least(program: Program) -> float:
-    """The bound of cycles of all programs; 0 where none is known."""
-    return program.lower_bound.get("cycles", 0.0)
 
 
 def _has_hidden(lowering: Lowering, target: Target) -> bool:

@@ -32,7 +32,7 @@ def platform_of(machine: Machine) -> Platform:
         name=machine.name,
         buffers=Buffers(_capacity(maps), None if weights is maps else _capacity(weights)),
         array=(chain.compute.instances_x, chain.compute.instances_y),
-        lanes=_lanes(capability),
+        lanes=lanes_of(capability),
         mac_pj=_energy(capability),
         dram_read_pj=_price(outer)[0],
         dram_write_pj=_price(outer)[1],
@@ -59,7 +59,7 @@ def _capacity(memory: Memory) -> int:
     return min(UNLIMITED, memory.capacity_bytes * memory.instances_x * memory.instances_y)
 
 
-def _lanes(capability: Capability) -> tuple[int, int]:
+def lanes_of(capability: Capability) -> tuple[int, int]:
     """Lanes that reduce, and lanes of results."""
     targets = target_dims(capability.statement)
     reduced = prod(dim.lanes for dim in capability.dims if dim.name not in targets)

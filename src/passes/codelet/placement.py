@@ -183,17 +183,17 @@ SLACKS = (
 """As they are tried: the first for which there is room."""
 
 
-MUCH, NONE = SLACKS[0], SLACKS[3]
+MOST_SLACK, NO_SLACK = SLACKS[0], SLACKS[3]
 
 FILLED = 1.0, 0.95, 0.9, 0.85
-"""Parts of a memory that lives fill with what stays after them, as they are tried where there is no room for `MUCH`."""
+"""Parts of a memory up to which lives are `lasting`, as they are tried where `MOST_SLACK` has no room."""
 
 
 def place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int]) -> Placement:
     """Addresses in one memory, tensors of `early` living from an earlier operation on."""
     tensors = lives.open_tensors(memory)
     limits = [int(memory.capacity_bytes * share) for share in FILLED]
-    ways = [(MUCH, 0), *((NONE, limit) for limit in limits), *((slack, 0) for slack in SLACKS[1:])]
+    ways = [(MOST_SLACK, 0), *((NO_SLACK, limit) for limit in limits), *((slack, 0) for slack in SLACKS[1:])]
     found = None
     for slack, filled_bytes in ways:
         found = place_tensors(lives, memory, early, slack, tensors, filled_bytes).placement
@@ -219,7 +219,7 @@ def place_tensors(
     tensors: Sequence[TensorOp],
     filled_bytes: int = 0,
 ) -> Placed:
-    """Addresses of some tensors of a memory, and of all locals in it; with lives until `filled_bytes` are in use."""
+    """Addresses of some tensors of a memory, and of all locals in it; lives `lasting` up to `filled_bytes`, if any."""
     scratch = lives.scratch(memory, apart=slack.apart)
     ranges = [life_of(lives, op, early, slack.after) for op in tensors]
     inside = [(moment, item) for moment, item in enumerate(scratch) if item.size_bytes]

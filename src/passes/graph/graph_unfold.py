@@ -12,8 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...algebra.statement import target_dims
-from ...costs.fusion.of_machine import platform_of
+from ...costs.fusion.of_machine import lanes_of, platform_of
 from ...dialects import graph
 from ...dialects.acg import machine_of
 from ...dialects.types import element_bytes, element_of, element_type_name, shape_of
@@ -43,8 +42,8 @@ class GraphUnfoldPass(ModulePass):
 
     An array that sums 16 channels at a time is used for 3 by the first layer of most networks.  With the elements of
     each window's rows, or of whole windows, as channels (`graph.unfold`) it has fewer taps and fuller lanes; the
-    weights are the same in another order.  Of such ways the one is taken that saves most cycles beside four times those
-    of its copies, if it saves any, and if one sample of the unfolded map takes at most half of the buffer.
+    weights are the same in another order.  The way that saves most cycles is taken, where a cycle of copies counts as
+    four of products.  Layers stay for which no way saves any, or would fill half of the buffer with one sample.
 
         %y = graph.conv %x, %w ... (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
 
@@ -105,10 +104,9 @@ def _lanes(machine: Machine, op: graph.ConvOp) -> Lanes | None:
     ]
     if product is None or not copies:
         return None
-    targets = target_dims(product.statement)
+    summed, made = lanes_of(product)
     node = next(compute for compute in machine.computes if compute.name == product.node)
-    made = prod(dim.lanes for dim in product.dims if dim.name in targets) * node.instances_x * node.instances_y
-    return Lanes(prod(dim.lanes for dim in product.dims if dim.name not in targets), made, max(copies))
+    return Lanes(summed, made * node.instances_x * node.instances_y, max(copies))
 
 
 def _steps(op: graph.ConvOp, taps: list[int], lanes: Lanes) -> int:
@@ -121,10 +119,10 @@ def _saved(op: graph.ConvOp, taps: list[int], lanes: Lanes) -> float:
     """Cycles that unfolding saves: of products, beyond what its copies must be worth."""
     _, channels, *kernel = shape_of(op.w)
     along = [extent for extent in (channels, *kernel) if extent > 1]
-    now = min((-(-extent // lanes.summed) * channels * prod(kernel) // extent for extent in along), default=1)
+    before = min((-(-extent // lanes.summed) * channels * prod(kernel) // extent for extent in along), default=1)
     results = prod(shape_of(op.result)) / lanes.made
     copies = shape_of(op.x)[0] * _map_bytes(op, taps) / element_bytes(op.x) / lanes.copied
-    return (now - _steps(op, taps, lanes)) * results - WORTH * copies
+    return (before - _steps(op, taps, lanes)) * results - WORTH * copies
 
 
 def _map_bytes(op: graph.ConvOp, taps: list[int]) -> int:

@@ -18,6 +18,18 @@ def product(a: Expr, b: Expr) -> Expr:
     return Call("mul", (a, b))
 
 
+Window = graph.ConvOp | graph.PoolOp | graph.UnfoldOp
+
+
+def window_indices(op: Window, places: list[dict[str, int]], taps: list[dict[str, int]]) -> Indices:
+    """Where a window sees its input: `stride*p + dilation*r - pad` of each axis."""
+    strides, dilations, pads = op.strides.get_values(), op.dilations.get_values(), op.pads.get_values()
+    return tuple(
+        index(scaled(p, strides[i]) | scaled(r, dilations[i]), -pads[i])
+        for i, (p, r) in enumerate(zip(places, taps, strict=True))
+    )
+
+
 def conv(op: graph.ConvOp, builder: GroupBuilder, scope: Scope) -> Term:
     """`Y[n, K*g+k, p, q] += X[n, C*g+c, stride*p + dilation*r - pad, ...] * W[K*g+k, c, r, s]`, from the bias."""
     x_shape, w_shape, y_shape = shape_of(op.x), shape_of(op.w), shape_of(op.result)
@@ -32,11 +44,7 @@ def conv(op: graph.ConvOp, builder: GroupBuilder, scope: Scope) -> Term:
     taps = [builder.dim(name, extent) for name, extent in zip(inner, w_shape[2:], strict=True)]
     channel = index(scaled(g, w_shape[0] // groups) | k)
     target = (index(n), channel, *(index(p) for p in places))
-    strides, dilations, pads = op.strides.get_values(), op.dilations.get_values(), op.pads.get_values()
-    window = (
-        index(scaled(p, strides[i]) | scaled(r, dilations[i]), -pads[i])
-        for i, (p, r) in enumerate(zip(places, taps, strict=True))
-    )
+    window = window_indices(op, places, taps)
     x = builder.term(scope.outer(op.x), "X", (index(n), index(scaled(g, w_shape[1]) | c), *window))
     w = builder.term(scope.outer(op.w), "W", (channel, index(c), *(index(r) for r in taps)))
     y_type = tensor_type(op.result)

@@ -14,7 +14,7 @@ from ...algebra.kernel import identity_of
 from ...dialects import graph
 from ...dialects.types import dtype_of, shape_of, tensor, tensor_type
 from .builder import GroupBuilder, Term, call, copy, fresh_indices, index, out_of_bounds, scaled, with_numbers
-from .contraction import SPATIAL
+from .contraction import SPATIAL, window_indices
 from .scope import Scope
 
 REDUCE = {"sum": "+=", "mean": "+=", "average": "+=", "max": "max=", "min": "min="}
@@ -23,15 +23,11 @@ REDUCE = {"sum": "+=", "mean": "+=", "average": "+=", "max": "max=", "min": "min
 def pool(op: graph.PoolOp, builder: GroupBuilder, scope: Scope) -> Term:
     """`Y[n, c, p, q] reduce X[n, c, stride*p + dilation*r - pad, ...]`; an average is divided by its count."""
     x_shape, y_shape, kernel = shape_of(op.x), shape_of(op.result), op.kernel.get_values()
-    strides, dilations, pads = op.strides.get_values(), op.dilations.get_values(), op.pads.get_values()
     outer, inner = SPATIAL[len(kernel)]
     n, c = (index(builder.dim(name, e)) for name, e in zip("nc", x_shape[:2], strict=True))
     places = [builder.dim(name, e) for name, e in zip(outer, y_shape[2:], strict=True)]
     taps = [builder.dim(name, e) for name, e in zip(inner, kernel, strict=True)]
-    window = (
-        index(scaled(p, strides[i]) | scaled(r, dilations[i]), -pads[i])
-        for i, (p, r) in enumerate(zip(places, taps, strict=True))
-    )
+    window = window_indices(op, places, taps)
     x = builder.term(scope.outer(op.x), "X", (n, c, *window))
     kind, y_type, target = op.kind.data.value, tensor_type(op.result), (n, c, *(index(p) for p in places))
     outside = out_of_bounds(x.indices, x_shape, builder.dims)
@@ -51,15 +47,11 @@ def pool(op: graph.PoolOp, builder: GroupBuilder, scope: Scope) -> Term:
 def unfold(op: graph.UnfoldOp, builder: GroupBuilder, scope: Scope) -> Term:
     """`Y[n, R*c + r, p, q] = X[n, c, stride*p + dilation*r - pad, ...]`."""
     x_shape, y_shape, kernel = shape_of(op.x), shape_of(op.result), op.kernel.get_values()
-    strides, dilations, pads = op.strides.get_values(), op.dilations.get_values(), op.pads.get_values()
     outer, inner = SPATIAL[len(kernel)]
     n, c = (builder.dim(name, extent) for name, extent in zip("nc", x_shape[:2], strict=True))
     taps = [builder.dim(name, extent) for name, extent in zip(inner, kernel, strict=True)]
     places = [builder.dim(name, extent) for name, extent in zip(outer, y_shape[2:], strict=True)]
-    window = (
-        index(scaled(p, strides[i]) | scaled(r, dilations[i]), -pads[i])
-        for i, (p, r) in enumerate(zip(places, taps, strict=True))
-    )
+    window = window_indices(op, places, taps)
     x = builder.term(scope.outer(op.x), "X", (index(n), index(c), *window))
     channel = scaled(c, prod(kernel))
     for place, tap in enumerate(taps):

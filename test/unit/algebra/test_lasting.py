@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tilewright.algebra.allocation import LiveRange
-from tilewright.passes.codelet.placement import lasting
+from tilewright.algebra.allocation import LiveRange, lasting
 
 
 def in_use(ranges: list[LiveRange], moment: int) -> int:
