@@ -61,8 +61,10 @@ func.func @main(%x: tensor<1x512x16xf32>) -> tensor<1x512x256xf32>
 def test_rows_of_a_sequence_leave_while_others_are_made() -> None:
     program = compile(Parser(make_context(), SEQUENCE).parse_module(), "edge16")
     ran = simulate(program, functional=False)
-    units = [unit.name for unit in ran.stream.machine.units]
-    busy = {name: [i for i in ran.issues if units[ran.stream.units[i.index]] == name] for name in units}
+    stream = ran.stream
+    assert stream is not None
+    units = [unit.name for unit in stream.machine.units]
+    busy = {name: [i for i in ran.issues if units[stream.units[i.index]] == name] for name in units}
     first_store = min(issue.start_cycle for issue in busy["ST"])
     last_made = max(issue.end_cycle for issue in busy["VP"])
     assert first_store < last_made / 2
