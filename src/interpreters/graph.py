@@ -121,7 +121,11 @@ class GraphFunctions(InterpreterFunctions):
 
     @impl(graph.SoftmaxOp)
     def run_softmax(self, interpreter: Interpreter, op: graph.SoftmaxOp, args: PythonValues) -> PythonValues:
-        return (numpy_layers.softmax(args[0], op.axis.value.data),)
+        powers, totals = numpy_layers.softmax(args[0], op.axis.value.data, _number(op.scale), op.bounded is not None)
+        if op.step is None or op.zero_point is None:
+            return (powers / totals,)
+        steps = np.rint(powers / (totals * np.float32(op.step.value.data))) + np.float32(op.zero_point.value.data)
+        return (numpy_layers.saturate(steps, dtype_of(element_of(op.result))),)
 
     @impl(graph.LayerNormOp)
     def run_layer_norm(self, interpreter: Interpreter, op: graph.LayerNormOp, args: PythonValues) -> PythonValues:

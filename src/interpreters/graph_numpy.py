@@ -144,10 +144,13 @@ def reduce(kind: str, x: Array, axes: Sequence[int], keepdims: bool) -> Array:
     return np.asarray(function(x, axis=axis, keepdims=keepdims), dtype=x.dtype)
 
 
-def softmax(x: Array, axis: int) -> Array:
-    """Exponentials relative to the maximum, over their sum."""
-    powers = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return powers / np.sum(powers, axis=axis, keepdims=True)
+def softmax(x: Array, axis: int, scale: float | None, bounded: bool) -> tuple[Array, Array]:
+    """Exponentials of `x * scale`, relative to the maximum unless bounded, and their sums along the axis."""
+    exponents = x if scale is None else x.astype(F32) * F32(scale)
+    if not bounded:
+        exponents = exponents - np.max(exponents, axis=axis, keepdims=True)
+    powers = np.exp(exponents)
+    return powers, np.sum(powers, axis=axis, keepdims=True)
 
 
 def layer_norm(x: Array, scale: Array, bias: Array | None, axis: int, epsilon: float) -> Array:
@@ -270,10 +273,13 @@ def _per_axis(parameter: Array, x: Array, axis: int) -> Array:
 
 def quantize(x: Array, scale: Array, zero_point: Array | None, axis: int, dtype: np.dtype[Any]) -> Array:
     """`saturate(rint(x / scale) + zero_point)`."""
+    zero = F32(0) if zero_point is None else _per_axis(zero_point.astype(F32), x, axis)
+    return saturate(np.rint(x / _per_axis(scale, x, axis)) + zero, dtype)
+
+
+def saturate(steps: Array, dtype: np.dtype[Any]) -> Array:
+    """Whole f32 numbers in an integer type, those outside as the nearest inside."""
     info = np.iinfo(dtype)
-    steps = np.rint(x / _per_axis(scale, x, axis))
-    if zero_point is not None:
-        steps = steps + _per_axis(zero_point.astype(F32), x, axis)
     return np.nan_to_num(np.clip(steps, F32(info.min), F32(info.max)), nan=0.0).astype(dtype)
 
 

@@ -1,19 +1,22 @@
-"""Softmax and normalisation layers, all f32."""
+"""Softmax and normalisation layers, in f32."""
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import SSAValue
+from math import inf
+
+from xdsl.dialects.builtin import TensorType, UnitAttr, f32
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     opt_operand_def,
+    opt_prop_def,
     prop_def,
     traits_def,
 )
 from xdsl.traits import Pure
 
-from ..types import Tensor, shape_of, tensor_type
+from ..types import Tensor, element_of, shape_of, tensor, tensor_type
 from . import shapes
 from .base import (
     Int,
@@ -24,29 +27,83 @@ from .base import (
     real,
     require_f32,
     require_shape,
+    unit,
 )
+from .quantized import RANGES, require_8_bits
 
 
 @irdl_op_definition
 class SoftmaxOp(LayerOp):
-    """`y = exp(x - max(x)) / sum(exp(x - max(x)))` along one axis, f32.
+    """`y = exp(x) / sum(exp(x))` along one axis, in f32; of `x - max(x)` unless `bounded` says that exp(x) is finite.
 
-    %y = graph.softmax %x axis 1 : tensor<2x10xf32>
+    With `scale`, x is si8 or ui8 and stands for `x * scale` (a zero point would change nothing).  With `step`, the
+    result is quantised: `saturate(rint(exp(x) / (sum(exp(x)) * step)) + zero_point)` in si8 or ui8, halves to even.
+
+        %y = graph.softmax %x axis 1 : (tensor<2x10xf32>) -> tensor<2x10xf32>
+        %y = graph.softmax %x axis 1 scale 0.25 bounded step 0.0078125 zero_point -128
+             : (tensor<2x10xsi8>) -> tensor<2x10xsi8>
     """
 
     name = "graph.softmax"
     x = operand_def(TensorType)
     axis = prop_def(Int)
+    scale = opt_prop_def(Real)
+    bounded = opt_prop_def(UnitAttr)
+    step = opt_prop_def(Real)
+    zero_point = opt_prop_def(Int)
     traits = traits_def(Pure())
-    assembly_format = "$x `axis` $axis attr-dict `:` functional-type(operands, results)"
+    custom_directives = (Number,)
+    assembly_format = (
+        "$x `axis` $axis (`scale` custom<Number>($scale)^)? (`bounded` $bounded^)? "
+        "(`step` custom<Number>($step)^ `zero_point` $zero_point)? attr-dict `:` functional-type(operands, results)"
+    )
 
-    def __init__(self, x: SSAValue, *, axis: int):
-        super().__init__(operands=[x], properties={"axis": int_attr(axis)}, result_types=[x.type])
+    def __init__(
+        self,
+        x: SSAValue,
+        *,
+        axis: int,
+        scale: float | None = None,
+        bounded: bool = False,
+        step: float | None = None,
+        zero_point: int | None = None,
+        element: Attribute = f32,
+    ):
+        super().__init__(
+            operands=[x],
+            properties={
+                "axis": int_attr(axis),
+                "scale": None if scale is None else real(scale),
+                "bounded": unit(bounded),
+                "step": None if step is None else real(step),
+                "zero_point": None if zero_point is None else int_attr(zero_point),
+            },
+            result_types=[tensor(shape_of(x), element)],
+        )
 
     def infer(self) -> Tensor:
-        require_f32(self.x)
-        shapes.check_axis(self.axis.value.data, len(shape_of(self.x)))
-        return tensor_type(self.x)
+        shape, element = shape_of(self.x), element_of(self.result)
+        shapes.check_axis(self.axis.value.data, len(shape))
+        for name, factor in (("scale", self.scale), ("step", self.step)):
+            number = 1.0 if factor is None else factor.value.data
+            shapes.require(0 < number < inf, f"expected a finite {name} above 0, found {number}")
+        if self.scale is None:
+            require_f32(self.x)
+        else:
+            require_8_bits(element_of(self.x))
+            shapes.require(
+                self.bounded is not None, "expected `bounded` with a scale: maxima of integers are not taken"
+            )
+        shapes.require(
+            (self.step is None) == (self.zero_point is None), "expected a step and a zero point, or neither of them"
+        )
+        if self.zero_point is None:
+            return tensor(shape, f32)
+        require_8_bits(element)
+        low, high = RANGES[element]
+        zero = self.zero_point.value.data
+        shapes.require(low <= zero <= high, f"expected a zero point in [{low}, {high}], found {zero}")
+        return tensor(shape, element)
 
 
 @irdl_op_definition

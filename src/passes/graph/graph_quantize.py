@@ -19,7 +19,7 @@ from ...interpreters.constants import Constants
 from .graph_normalize import FoldConstants
 from .identities import IDENTITIES
 from .narrow_weights import narrow_weights
-from .quantized_layers import arithmetic, average, commutes, concatenation, on_integers
+from .quantized_layers import arithmetic, average, commutes, concatenation, on_integers, softmax
 from .quantized_products import accumulate
 from .quantized_values import Builder, Goal, epilogue_bounds, find_goal, quantised, uniform_8_bits
 
@@ -65,6 +65,8 @@ def _reach(builder: Builder, goal: Goal, source: SSAValue) -> SSAValue | None:
             return average(builder, layer, goal)
         case graph.ConcatOp() as layer:
             return concatenation(builder, layer, goal)
+        case graph.SoftmaxOp() as layer if layer.result.has_one_use():
+            return softmax(builder, layer, goal)
         case _:
             return None
 
@@ -92,6 +94,15 @@ def dequantize_product(op: graph.ConvOp | graph.GemmOp | graph.MatmulOp, constan
     return True
 
 
+def bound_softmax(op: graph.SoftmaxOp, constants: Constants) -> bool:
+    """Take exponentials without the maximum of a row, if they are known to be finite."""
+    builder = Builder.of(constants, op)
+    value = softmax(builder, op, None)
+    if value is not None:
+        replace(op, builder, value)
+    return value is not None
+
+
 def move_dequantize(op: graph.LayerOp, constants: Constants) -> bool:
     """Do a layer that moves or compares elements on integers, and dequantise after it."""
     builder = Builder.of(constants, op)
@@ -115,6 +126,9 @@ def visit(op: Operation, constants: Constants) -> None:
     elif isinstance(op, PRODUCTS):
         if not is_quantised_later(op, constants):
             dequantize_product(op, constants)
+    elif isinstance(op, graph.SoftmaxOp):
+        if not is_quantised_later(op, constants):
+            bound_softmax(op, constants)
     elif isinstance(op, graph.LayerOp) and commutes(op):
         move_dequantize(op, constants)
 
@@ -126,8 +140,9 @@ class GraphQuantizePass(ModulePass):
     Convolutions and matrix products become 8-bit products with i32 accumulators, then `graph.requantize` (scaling by
     an integer factor and a shift, as in Jacob et al., CVPR 2018); where their result is wanted in f32, the
     accumulators are dequantised.  Zero points of activations go into pad value and bias.  Sums, differences, products,
-    means, maxima and what moves elements are done on integers too; relu and clip become bounds.  Other layers stay in
-    f32 between dequantize and quantize.
+    means, maxima and what moves elements are done on integers too; relu and clip become bounds.  Softmax takes integers
+    where its exponentials are known to be finite, then without the maximum of a row, and makes integers.  Other layers
+    stay in f32 between dequantize and quantize.
 
         %a = graph.dequantize %x, ...            %a = graph.conv %x, %w, %b ... : i32
         %c = graph.conv %a, ...             ->   %y = graph.requantize %a, %m, %s ... : si8

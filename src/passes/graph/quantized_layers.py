@@ -5,17 +5,24 @@ from __future__ import annotations
 from math import prod
 
 import numpy as np
+from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
 
 from ...algebra.fixed_point import common_shift
 from ...dialects import graph
 from ...dialects.graph.base import real
+from ...dialects.graph.quantized import RANGES
 from ...dialects.types import dtype_of, shape_of, tensor
+from ...interpreters.constants import Constants
 from ...interpreters.graph_numpy import quantize
-from .quantized_values import Accumulator, Builder, Goal, Quantised, quantised, uniform_8_bits
+from .quantized_values import Accumulator, Array, Builder, Goal, Quantised, quantised, uniform_8_bits
 
 ADD_BITS = 20
 """Factors of the terms of an addition have so many bits: 255 * 2^20 twice stays far below 2^31."""
+
+
+EXPONENT = 60.0
+"""exp(60) a million million times, and exp(-60) over that, are still normal numbers of f32."""
 
 
 def arithmetic(builder: Builder, op: graph.BinaryOp, goal: Goal) -> SSAValue | None:
@@ -88,6 +95,54 @@ def concatenation(builder: Builder, op: graph.ConcatOp, goal: Goal) -> SSAValue 
             return None
         pieces.append(value)
     return builder.emit(graph.ConcatOp(pieces, axis=op.axis.value.data))
+
+
+def softmax(builder: Builder, op: graph.SoftmaxOp, goal: Goal | None) -> SSAValue | None:
+    """Softmax of integers where its exponentials are finite without their maximum, and in 8 bits where asked for."""
+    constants, bounded = builder.constants, _has_bounded_rows(op, builder.constants)
+    given = quantised(op.x, constants) if bounded else None
+    if goal is not None and (goal.low, goal.high) != RANGES[goal.element]:
+        return None
+    if goal is None and not bounded:
+        return None
+    integers = given if uniform_8_bits(given) else None
+    made = graph.SoftmaxOp(
+        op.x if integers is None else integers.value,
+        axis=op.axis.value.data,
+        scale=None if integers is None else float(np.float32(integers.scale)),
+        bounded=bounded,
+        step=None if goal is None else float(np.float32(goal.scale)),
+        zero_point=None if goal is None else goal.zero,
+        element=f32 if goal is None else goal.element,
+    )
+    return builder.emit(made)
+
+
+def _has_bounded_rows(op: graph.SoftmaxOp, constants: Constants) -> bool:
+    """Whether the maximum of each row lies within `EXPONENT` on both sides of 0: of 8-bit integers (their zero point,
+    which softmax does not see, left out), and of their sum with a constant such as a mask."""
+    low, high, adds = 0.0, 0.0, op.x.owner
+    terms = (adds.a, adds.b) if isinstance(adds, graph.BinaryOp) and adds.kind.data == graph.BinaryKind.ADD else (op.x,)
+    for term in terms:
+        given, array = quantised(term, constants), constants.array(term)
+        if uniform_8_bits(given):
+            zero = int(given.zero) if len(terms) > 1 else 0
+            integers = constants.array(given.value)
+            steps = np.array(RANGES[given.element]) if integers is None else integers.astype(np.int64)
+            numbers = (steps - zero) * float(given.scale)
+            least = _least_maximum(numbers, op) if integers is not None else float(numbers[0])
+        elif array is not None:
+            numbers, least = array, _least_maximum(array, op)
+        else:
+            return False
+        low, high = low + least, high + float(np.max(numbers))
+    return -EXPONENT <= low and high <= EXPONENT
+
+
+def _least_maximum(array: Array, op: graph.SoftmaxOp) -> float:
+    """The least maximum of a row of a constant that is added to what `op` reads."""
+    place = op.axis.value.data - len(shape_of(op.x)) + array.ndim
+    return float(np.min(array if place < 0 else array.max(axis=place)))
 
 
 MOVING = (

@@ -163,5 +163,15 @@ def copy(a: Expr) -> Expr:
     return a
 
 
+def quantized(zero: int, low: int, high: int) -> Callable[..., Expr]:
+    """The value `clip(rint(operand / scale) + zero, low, high)` of an operand and a scale."""
+
+    def value(x: Expr, scale: Expr) -> Expr:
+        rounded = Call("rint", (Call("div", (x, scale)),))
+        return Call("clip", (Call("add", (rounded, Num(zero))), Num(low), Num(high)))
+
+    return value
+
+
 def _letter(names: str, i: int) -> str:
     return names[i] if i < len(names) else f"d{i}"

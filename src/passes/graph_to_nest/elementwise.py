@@ -12,7 +12,18 @@ from ...algebra.expr import Call, Expr, Num
 from ...dialects import graph
 from ...dialects.types import Tensor, dtype_of, element_of, shape_of, tensor, tensor_type
 from ...resources import one_number
-from .builder import GroupBuilder, Indices, Term, broadcast, call, copy, fresh_indices, per_axis, with_numbers
+from .builder import (
+    GroupBuilder,
+    Indices,
+    Term,
+    broadcast,
+    call,
+    copy,
+    fresh_indices,
+    per_axis,
+    quantized,
+    with_numbers,
+)
 from .scope import Scope
 
 
@@ -125,7 +136,7 @@ def quantize(op: graph.QuantizeOp, frame: Frame) -> Term:
     zero = _zero_point(op.zero_point, frame)
     x, y_type = frame.operand(op.x), tensor_type(op.result)
     if zero is not None:
-        return frame.apply("quantize", y_type, _quantized(zero, int(info.min), int(info.max)), [x, scale])
+        return frame.apply("quantize", y_type, quantized(zero, int(info.min), int(info.max)), [x, scale])
     assert op.zero_point is not None
     real = tensor(frame.shape, f32)
     z_type = tensor(shape_of(op.zero_point), f32)
@@ -138,14 +149,6 @@ def quantize(op: graph.QuantizeOp, frame: Frame) -> Term:
     limits = with_numbers("clip", float(info.min), float(info.max))
     y = frame.builder.kernel("clip", real, frame.indices, limits, [y], into=y.value)
     return frame.apply("quantize", y_type, copy, [y])
-
-
-def _quantized(zero: int, low: int, high: int) -> object:
-    def value(x: Expr, scale: Expr) -> Expr:
-        rounded = Call("rint", (Call("div", (x, scale)),))
-        return Call("clip", (Call("add", (rounded, Num(zero))), Num(low), Num(high)))
-
-    return value
 
 
 def dequantize(op: graph.DequantizeOp, frame: Frame) -> Term:

@@ -12,8 +12,19 @@ from ...algebra.affine import to_affine
 from ...algebra.expr import Num
 from ...algebra.kernel import identity_of
 from ...dialects import graph
-from ...dialects.types import dtype_of, shape_of, tensor, tensor_type
-from .builder import GroupBuilder, Term, call, copy, fresh_indices, index, out_of_bounds, scaled, with_numbers
+from ...dialects.types import dtype_of, element_of, shape_of, tensor, tensor_type
+from .builder import (
+    GroupBuilder,
+    Term,
+    call,
+    copy,
+    fresh_indices,
+    index,
+    out_of_bounds,
+    quantized,
+    scaled,
+    with_numbers,
+)
 from .contraction import SPATIAL, window_indices
 from .scope import Scope
 
@@ -116,18 +127,26 @@ def lrn(op: graph.LrnOp, builder: GroupBuilder, scope: Scope) -> Term:
 
 
 def softmax(op: graph.SoftmaxOp, builder: GroupBuilder, scope: Scope) -> Term:
-    """`exp(X - max X)` over its sum along the axis."""
-    axis, shape, type_ = op.axis.value.data, shape_of(op.x), tensor_type(op.result)
+    """`exp(X - max X)` over its sum along the axis; quantised, that sum is multiplied by the step first."""
+    axis, shape, real = op.axis.value.data, shape_of(op.x), tensor(shape_of(op.x), f32)
     indices = fresh_indices(builder, shape)
     row = (*indices[:axis], Num(0), *indices[axis + 1 :])
     row_type = tensor((*shape[:axis], 1, *shape[axis + 1 :]), f32)
     x = builder.term(scope.outer(op.x), "X", indices)
-    along = shape[axis] > 1
-    most = builder.kernel("max", row_type, row, copy, [x], "max=" if along else "=")
-    y = builder.kernel("difference", type_, indices, call("sub"), [x, most])
-    y = builder.kernel("exp", type_, indices, call("exp"), [y], into=y.value)
+    along, own = shape[axis] > 1, False
+    if op.scale is not None:
+        x, own = builder.kernel("dequantize", real, indices, with_numbers("mul", op.scale.value.data), [x]), True
+    if op.bounded is None:
+        most = builder.kernel("max", row_type, row, copy, [x], "max=" if along else "=")
+        x, own = builder.kernel("difference", real, indices, call("sub"), [x, most]), True
+    y = builder.kernel("exp", real, indices, call("exp"), [x], into=x.value if own else None)
     total = builder.kernel("sum", row_type, row, copy, [y], "+=" if along else "=")
-    return builder.kernel("quotient", type_, indices, call("div"), [y, total], into=y.value)
+    if op.step is None or op.zero_point is None:
+        return builder.kernel("quotient", real, indices, call("div"), [y, total], into=y.value)
+    total = builder.kernel("steps", row_type, row, with_numbers("mul", op.step.value.data), [total], into=total.value)
+    info = np.iinfo(dtype_of(element_of(op.result)))
+    rounded = quantized(op.zero_point.value.data, int(info.min), int(info.max))
+    return builder.kernel("quantize", tensor_type(op.result), indices, rounded, [y, total])
 
 
 def layer_norm(op: graph.LayerNormOp, builder: GroupBuilder, scope: Scope) -> Term:

@@ -24,7 +24,7 @@ def group_of(op: nest.GroupOp) -> Group:
     names = op.buffers()
     inputs = {name.data for name in op.input_names}
     results = {names[value] for value in op.yielded}
-    kernels = tuple(_kernel(kernel, names) for kernel in op.kernels)
+    kernels = tuple(kernel_of(kernel, names) for kernel in op.kernels)
     types = op.buffer_types()
     buffers = tuple(_buffer(n, types[n], n in inputs, n in results) for n in types)
     return Group(op.dims.data, kernels, buffers)
@@ -37,7 +37,8 @@ def _buffer(name: str, type_: TensorType[Attribute], is_input: bool, is_result: 
     )
 
 
-def _kernel(op: nest.KernelOp, names: dict[SSAValue, str]) -> Kernel:
+def kernel_of(op: nest.KernelOp, names: dict[SSAValue, str]) -> Kernel:
+    """A kernel as a search problem; `names` has a name for the buffer of each of its tensors."""
     statement = op.statement.data
     values = {**op.operands_by_name, tensors_of(statement)[0]: op.result}
     order = tensors_of(statement)

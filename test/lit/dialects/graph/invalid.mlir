@@ -351,6 +351,69 @@ func.func @f(%x : tensor<2x3xf32>) {
 
 // -----
 
+// softmax: a scale above 0
+// CHECK: expected a finite scale above 0, found 0.0
+func.func @f(%x : tensor<2x3xsi8>) {
+  %0 = graph.softmax %x axis 1 scale 0.0 bounded : (tensor<2x3xsi8>) -> tensor<2x3xf32>
+  func.return
+}
+
+// -----
+
+// softmax: a finite step
+// CHECK: expected a finite step above 0, found inf
+func.func @f(%x : tensor<2x3xf32>) {
+  %0 = graph.softmax %x axis 1 step inf zero_point 0 : (tensor<2x3xf32>) -> tensor<2x3xsi8>
+  func.return
+}
+
+// -----
+
+// softmax: 8 bits with a scale
+// CHECK: expected si8 or ui8, found i32
+func.func @f(%x : tensor<2x3xi32>) {
+  %0 = graph.softmax %x axis 1 scale 0.5 bounded : (tensor<2x3xi32>) -> tensor<2x3xf32>
+  func.return
+}
+
+// -----
+
+// softmax: integers are bounded
+// CHECK: expected `bounded` with a scale: maxima of integers are not taken
+func.func @f(%x : tensor<2x3xsi8>) {
+  %0 = graph.softmax %x axis 1 scale 0.5 : (tensor<2x3xsi8>) -> tensor<2x3xf32>
+  func.return
+}
+
+// -----
+
+// softmax: a step makes 8 bits
+// CHECK: expected si8 or ui8, found f32
+func.func @f(%x : tensor<2x3xf32>) {
+  %0 = graph.softmax %x axis 1 step 0.5 zero_point 0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return
+}
+
+// -----
+
+// softmax: the zero point is one of the result's numbers
+// CHECK: expected a zero point in [-128, 127], found 200
+func.func @f(%x : tensor<2x3xf32>) {
+  %0 = graph.softmax %x axis 1 step 0.5 zero_point 200 : (tensor<2x3xf32>) -> tensor<2x3xsi8>
+  func.return
+}
+
+// -----
+
+// softmax: a step and a zero point
+// CHECK: expected a step and a zero point, or neither of them
+func.func @f(%x : tensor<2x3xf32>) {
+  %0 = "graph.softmax"(%x) <{axis = 1 : i64, zero_point = 0 : i64}> : (tensor<2x3xf32>) -> tensor<2x3xsi8>
+  func.return
+}
+
+// -----
+
 // layer_norm: f32
 // CHECK: expected f32, found i32
 func.func @f(%x : tensor<2x3xf32>, %s : tensor<3xi32>) {

@@ -57,7 +57,9 @@ func.func @reductions(%x : tensor<1x4x9x9xf32>, %i : tensor<1x4x9x9xsi8>) {
 }
 
 // CHECK-LABEL: func.func @normalisations(
-func.func @normalisations(%x : tensor<2x8x4xf32>, %s : tensor<4xf32>, %c : tensor<8xf32>) {
+func.func @normalisations(%x : tensor<2x8x4xf32>, %s : tensor<4xf32>, %c : tensor<8xf32>, %q : tensor<2x8x4xsi8>) {
+  // CHECK: graph.softmax %{{.*}} axis 2 scale 0.25 bounded step 0.0078125 zero_point -128 : (tensor<2x8x4xsi8>) -> tensor<2x8x4xsi8>
+  %s8 = graph.softmax %q axis 2 scale 0.25 bounded step 0.0078125 zero_point -128 : (tensor<2x8x4xsi8>) -> tensor<2x8x4xsi8>
   // CHECK: graph.softmax %{{.*}} axis 1 : (tensor<2x8x4xf32>) -> tensor<2x8x4xf32>
   %0 = graph.softmax %x axis 1 : (tensor<2x8x4xf32>) -> tensor<2x8x4xf32>
   // CHECK: graph.layer_norm %{{.*}}, %{{.*}} axis 2 epsilon 1.0e-05 : (tensor<2x8x4xf32>, tensor<4xf32>) -> tensor<2x8x4xf32>

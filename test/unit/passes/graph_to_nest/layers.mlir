@@ -130,6 +130,21 @@ func.func @softmax_middle(%x : tensor<2x5x3xf32>) -> tensor<2x5x3xf32> {
   func.return %y : tensor<2x5x3xf32>
 }
 
+func.func @softmax_bounded(%x : tensor<3x10xf32>) -> tensor<3x10xf32> {
+  %y = graph.softmax %x axis 1 bounded : (tensor<3x10xf32>) -> tensor<3x10xf32>
+  func.return %y : tensor<3x10xf32>
+}
+
+func.func @softmax_of_integers(%x : tensor<3x10xui8>) -> tensor<3x10xsi8> {
+  %y = graph.softmax %x axis 1 scale 0.02 bounded step 0.0078125 zero_point -128 : (tensor<3x10xui8>) -> tensor<3x10xsi8>
+  func.return %y : tensor<3x10xsi8>
+}
+
+func.func @softmax_to_integers(%x : tensor<2x5x3xf32>) -> tensor<2x5x3xui8> {
+  %y = graph.softmax %x axis 1 step 0.01 zero_point 3 : (tensor<2x5x3xf32>) -> tensor<2x5x3xui8>
+  func.return %y : tensor<2x5x3xui8>
+}
+
 func.func @layer_norm(%x : tensor<2x3x8xf32>, %s : tensor<8xf32>, %b : tensor<8xf32>) -> tensor<2x3x8xf32> {
   %y = graph.layer_norm %x, %s, %b axis 2 epsilon 1.0e-05 : (tensor<2x3x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<2x3x8xf32>
   func.return %y : tensor<2x3x8xf32>
@@ -485,4 +500,16 @@ func.func @softmax_scaled(%x : tensor<2x3x10xf32>, %s : tensor<10xf32>) -> tenso
     graph.yield %3 : tensor<2x3x10xf32>
   }
   func.return %y : tensor<2x3x10xf32>
+}
+
+func.func @residual_sum(%a : tensor<3x4xsi8>, %b : tensor<3x4xui8>, %m : tensor<i32>) -> tensor<3x4xi32> {
+  %y = graph.fused_group tiles 1 (%0 = %a : tensor<3x4xsi8>, %1 = %b : tensor<3x4xui8>, %2 = %m : tensor<i32>) -> (tensor<3x4xi32>) {
+    %3 = graph.cast %0 : (tensor<3x4xsi8>) -> tensor<3x4xi32>
+    %4 = graph.binary mul %3, %2 : (tensor<3x4xi32>, tensor<i32>) -> tensor<3x4xi32>
+    %5 = graph.cast %1 : (tensor<3x4xui8>) -> tensor<3x4xi32>
+    %6 = graph.binary mul %5, %5 : (tensor<3x4xi32>, tensor<3x4xi32>) -> tensor<3x4xi32>
+    %7 = graph.binary add %4, %6 : (tensor<3x4xi32>, tensor<3x4xi32>) -> tensor<3x4xi32>
+    graph.yield %7 : tensor<3x4xi32>
+  }
+  func.return %y : tensor<3x4xi32>
 }
