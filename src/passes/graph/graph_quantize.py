@@ -15,6 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import graph
 from ...dialects.acg import GraphOp, machine_of
+from ...dialects.types import element_of, shape_of
 from ...interpreters.constants import Constants
 from .graph_normalize import FoldConstants
 from .identities import IDENTITIES
@@ -24,6 +25,7 @@ from .quantized_products import accumulate
 from .quantized_values import Builder, Goal, epilogue_bounds, find_goal, quantised, uniform_8_bits
 
 PRODUCTS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp)
+MOVES = (graph.ReshapeOp, graph.TransposeOp)
 
 
 def replace(op: graph.LayerOp, builder: Builder, value: SSAValue) -> None:
@@ -71,13 +73,32 @@ def _reach(builder: Builder, goal: Goal, source: SSAValue) -> SSAValue | None:
             return None
 
 
+def quantize_before_move(op: graph.QuantizeOp) -> graph.QuantizeOp | None:
+    """Quantise by one scale before elements are moved, not after; the new `graph.quantize`, None where none move."""
+    move = op.x.owner
+    if not isinstance(move, MOVES) or not op.x.has_one_use() or shape_of(op.scale):
+        return None
+    made = graph.QuantizeOp(move.x, op.scale, op.zero_point, element=element_of(op.result))
+    moved = type(move).build(operands=[made.result], properties=dict(move.properties), result_types=[op.result.type])
+    if (name := graph.name_of(op)) is not None:
+        graph.set_name(moved, name)
+    Rewriter.replace_op(op, [made, moved], [moved.results[0]])
+    Rewriter.erase_op(move)
+    return made
+
+
 def is_quantised_later(op: graph.LayerOp, constants: Constants) -> bool:
-    """Whether the only reader of `op`, through relu and clip, is a `graph.quantize` that can take it as its goal."""
+    """Whether the only reader of `op` is a `graph.quantize` that can take it as its goal.
+
+    Relu, clip and what reshapes or transposes may lie in between.
+    """
     value: SSAValue = op.result
     while (user := value.get_user_of_unique_use()) is not None:
         if isinstance(user, graph.QuantizeOp):
             return value is user.x and find_goal(user, constants) is not None
-        if not isinstance(user, graph.LayerOp) or epilogue_bounds(user.result) is None:
+        if not isinstance(user, graph.LayerOp) or (
+            epilogue_bounds(user.result) is None and not isinstance(user, MOVES)
+        ):
             return False
         value = user.result
     return False
@@ -119,6 +140,8 @@ def move_dequantize(op: graph.LayerOp, constants: Constants) -> bool:
 def visit(op: Operation, constants: Constants) -> None:
     """Apply to one layer what applies."""
     if isinstance(op, graph.QuantizeOp):
+        while (before := quantize_before_move(op)) is not None:
+            op = before
         done = quantize_result(op, constants)
         source = op.x.owner if not done else None
         if isinstance(source, PRODUCTS):
