@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import lcm, prod
 
 import numpy as np
 from xdsl.dialects.builtin import f32
@@ -14,7 +14,7 @@ from ...dialects.graph.base import real
 from ...dialects.graph.quantized import RANGES
 from ...dialects.types import dtype_of, shape_of, tensor
 from ...interpreters.constants import Constants
-from ...interpreters.graph_numpy import quantize
+from ...interpreters.graph_numpy import pool, quantize
 from .quantized_values import Accumulator, Array, Builder, Goal, Quantised, quantised, uniform_8_bits
 
 ADD_BITS = 20
@@ -58,31 +58,49 @@ def _add(builder: Builder, a: Quantised, b: Quantised, sign: int, goal: Goal) ->
 
 
 def average(builder: Builder, op: graph.ReduceOp | graph.PoolOp, goal: Goal) -> SSAValue | None:
-    """A mean or sum of 8-bit elements, as 8 bits: the i32 sum, less the zero points, scaled."""
+    """A mean or sum of 8-bit elements, as 8 bits: the i32 sum, less the zero points, scaled.
+
+    Sums that are divided by different counts, at borders, are first brought to the least common multiple of these.
+    """
     x = quantised(op.x, builder.constants)
     if not uniform_8_bits(x):
         return None
     if isinstance(op, graph.ReduceOp):
-        count = prod(shape_of(op.x)[axis] for axis in op.axes.get_values())
+        counts = np.array(prod(shape_of(op.x)[axis] for axis in op.axes.get_values()))
+        divisors = counts if op.kind.data == graph.ReduceKind.MEAN else np.array(1)
         summed: Operation = graph.ReduceOp("sum", x.value, axes=op.axes.get_values(), keepdims=op.keepdims is not None)
-        divisor = count if op.kind.data == graph.ReduceKind.MEAN else 1
     else:
-        if any(op.pads.get_values()):
-            return None
-        count = prod(op.kernel.get_values())
-        summed = graph.PoolOp(
-            "sum",
-            x.value,
-            kernel=op.kernel.get_values(),
-            strides=op.strides.get_values(),
-            pads=op.pads.get_values(),
-            dilations=op.dilations.get_values(),
+        kernel, strides, pads, dilations = (
+            list(each.get_values()) for each in (op.kernel, op.strides, op.pads, op.dilations)
         )
-        divisor = count if op.kind.data == graph.PoolKind.AVERAGE else 1
-    if count * 255 >= 2**31:
+        counts = _scalar_if_equal(_window_counts(op))
+        divisors = np.array(prod(kernel)) if op.count_include_pad is not None else counts
+        divisors = divisors if op.kind.data == graph.PoolKind.AVERAGE else np.array(1)
+        summed = graph.PoolOp("sum", x.value, kernel=kernel, strides=strides, pads=pads, dilations=dilations)
+    if not divisors.all():
         return None
-    total = builder.shifted(builder.emit(summed, "sum"), -count * int(x.zero))
-    return goal.requantize(builder, Accumulator(total, x.scale / divisor, 0))
+    common = lcm(*divisors.reshape(-1).tolist())
+    factors = common // divisors
+    if int((factors * counts).max()) * 255 >= 2**31:
+        return None
+    total = builder.emit(summed, "sum")
+    offset = -counts * int(x.zero)
+    if offset.any():
+        total = builder.emit(graph.BinaryOp("add", total, builder.weight("offset", offset.astype(np.int32))))
+    if factors.ndim:
+        total = builder.emit(graph.BinaryOp("mul", total, builder.weight("factors", factors.astype(np.int32))))
+    return goal.requantize(builder, Accumulator(total, x.scale / common, 0))
+
+
+def _window_counts(op: graph.PoolOp) -> Array:
+    """How many elements of each window lie inside of the input."""
+    ones = np.ones((1, 1, *shape_of(op.x)[2:]), np.int32)
+    window = (each.get_values() for each in (op.kernel, op.strides, op.pads, op.dilations))
+    return pool("sum", ones, *window, count_include_pad=False)[0, 0].astype(np.int64)
+
+
+def _scalar_if_equal(counts: Array) -> Array:
+    return counts.reshape(-1)[0] if (counts == counts.reshape(-1)[0]).all() else counts
 
 
 def concatenation(builder: Builder, op: graph.ConcatOp, goal: Goal) -> SSAValue | None:

@@ -13,7 +13,6 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import graph, nest
-from ...dialects.acg import GraphOp, machine_of
 from ...dialects.graph.nodes import node_names
 from ...dialects.layer_attributes import PLANNED, set_nodes
 from ...dialects.types import shape_of, tensor_type
@@ -24,9 +23,9 @@ from ..graph.samples import channel_axis
 from . import contraction, movement, window
 from .builder import GroupBuilder, Term
 from .elementwise import ELEMENTWISE, Frame
+from .narrow_operands import machine_of_queues, read_narrow
 from .scope import Scope
 from .shared_operands import first_reader, shared_operands
-from .widening import read_narrow
 
 ANCHORS = {
     graph.ConvOp: contraction.conv,
@@ -64,8 +63,8 @@ class ConvertGraphToNestPass(ModulePass):
           nest.yield %0 : tensor<1x8xf32>
         }
 
-    With a target in the module, kernels read narrow operands as its capabilities take them (`read_narrow`).  The bytes
-    of weights are used for zero points, where they are known; no bytes are changed.
+    On machines of queues kernels read narrow integers without a cast where a capability takes them.  The bytes of
+    weights are used for zero points, where they are known; no bytes are changed.
 
     With `in_place`, for maps that stay on chip (`nest-schedule`), layers that stand by themselves become one group with
     what follows them element by element, what is joined along channels is read where it lies (`nest.join`), and weights
@@ -102,8 +101,8 @@ class _Conversion:
         self.at: Operation | None = None
         self.nodes = node_names(function)
         self.layers: Sequence[Operation] = ()  # that groups are now of
+        self.machine = machine_of_queues(module)
         self.shared = shared_operands(module, self.block) if in_place else frozenset[SSAValue]()
-        self.machine = machine_of(module) if any(isinstance(op, GraphOp) for op in module.ops) else None
         self.scope = Scope(self._emit, resources_of(module))
         for op in module.walk():
             if isinstance(op, graph.WeightOp):
@@ -313,9 +312,9 @@ class _Conversion:
         label = graph.name_of(current.layers[-1])
         current.builder.name = self.scope.unique(label or self._part_name(current))
         op = current.builder.finish([current.terms[v].value for v in kept], label)
+        op.attributes |= self.marks
         if self.machine is not None:
             read_narrow(op, self.machine)
-        op.attributes |= self.marks
         self.layers = current.layers
         self._emit(op)
         for value, result in zip(kept, op.outs, strict=True):

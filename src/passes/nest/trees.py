@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 from xdsl.dialects.builtin import TensorType
@@ -37,8 +38,8 @@ def _buffer(name: str, type_: TensorType[Attribute], is_input: bool, is_result: 
     )
 
 
-def kernel_of(op: nest.KernelOp, names: dict[SSAValue, str]) -> Kernel:
-    """A kernel as a search problem; `names` has a name for the buffer of each of its tensors."""
+def kernel_of(op: nest.KernelOp, names: Mapping[SSAValue, str]) -> Kernel:
+    """A kernel of a group whose buffers have these names."""
     statement = op.statement.data
     values = {**op.operands_by_name, tensors_of(statement)[0]: op.result}
     order = tensors_of(statement)

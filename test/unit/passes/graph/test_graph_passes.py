@@ -203,6 +203,16 @@ def average(net: Network, x: SSAValue) -> SSAValue:
     return net.add(graph.PoolOp("average", x, kernel=[3, 2], strides=[2, 2], pads=[0] * 4))
 
 
+def average_inside(net: Network, x: SSAValue) -> SSAValue:
+    """Divided by one to six elements."""
+    return net.add(graph.PoolOp("average", x, kernel=[3, 2], strides=[2, 2], pads=[2, 1, 1, 1]))
+
+
+def average_of_windows(net: Network, x: SSAValue) -> SSAValue:
+    pool = graph.PoolOp("average", x, kernel=[3, 2], strides=[2, 2], pads=[2, 1, 1, 1], count_include_pad=True)
+    return net.add(pool)
+
+
 def moved(net: Network, x: SSAValue) -> SSAValue:
     y = net.add(graph.PoolOp("max", x, kernel=[3, 3], strides=[2, 2], pads=[1] * 4))
     y = net.add(graph.PadOp(y, pads=[0, 0, 1, 1, 0, 0, 1, 1]))
@@ -227,6 +237,8 @@ INTEGER: dict[str, tuple[Callable[[Network, SSAValue], SSAValue], float]] = {
     "multiply": (multiply, 0.03),
     "mean": (mean, 0.003),
     "average": (average, 0.03),
+    "average_inside": (average_inside, 0.027),
+    "average_of_windows": (average_of_windows, 0.017),
     "moved": (moved, 0.03),
     "concat": (concat, 0.03),
 }

@@ -115,12 +115,6 @@ def test_tiles_mean_the_same_as_kernels(name: str, capacity_bytes: int) -> None:
     assert_same(run(module, inputs), expected)
 
 
-@pytest.mark.parametrize(("capacity_bytes", "kernels"), [(None, 5), (1 << 20, 3)])
-def test_products_read_bytes_where_the_machine_takes_them(capacity_bytes: int | None, kernels: int) -> None:
-    module = apply(parse(CASES["residual_sum"], capacity_bytes), ConvertGraphToNestPass())
-    assert sum(isinstance(op, nest.KernelOp) for op in module.walk()) == kernels
-
-
 MASKED = """
 func.func @main(%a: tensor<1x2x4x3xf32>, %b: tensor<1x2x3x5xf32>) -> tensor<1x2x4x5xf32> {
   %m = graph.weight @m = dense<MASK> : tensor<SHAPExsi8> : tensor<SHAPExsi8>
