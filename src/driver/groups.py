@@ -65,7 +65,7 @@ LARGE_SHARE = 1 / 2
 """Part of the buffer that such a map takes to be computed in chunks."""
 
 HEAD_SHARE = 1 / 4
-"""Part of the buffer that the largest map of one head takes at most where attention is split into heads."""
+"""Part of the buffer that the largest map of one head, and the sum of all, take at most where heads are split."""
 
 MOST_HEADS = 64
 """Heads that attention is split into at most, each of which is a dozen groups of its own."""

@@ -121,7 +121,8 @@ class GraphFunctions(InterpreterFunctions):
 
     @impl(graph.SoftmaxOp)
     def run_softmax(self, interpreter: Interpreter, op: graph.SoftmaxOp, args: PythonValues) -> PythonValues:
-        powers, totals = numpy_layers.softmax(args[0], op.axis.value.data, _number(op.scale), op.bounded is not None)
+        mask, bounded = _next(args, op.mask is not None), op.bounded is not None
+        powers, totals = numpy_layers.softmax(args[0], mask, op.axis.value.data, _number(op.scale), bounded)
         if op.step is None or op.zero_point is None:
             return (powers / totals,)
         steps = np.rint(powers / (totals * np.float32(op.step.value.data))) + np.float32(op.zero_point.value.data)

@@ -144,9 +144,11 @@ def reduce(kind: str, x: Array, axes: Sequence[int], keepdims: bool) -> Array:
     return np.asarray(function(x, axis=axis, keepdims=keepdims), dtype=x.dtype)
 
 
-def softmax(x: Array, axis: int, scale: float | None, bounded: bool) -> tuple[Array, Array]:
-    """Exponentials of `x * scale`, relative to the maximum unless bounded, and their sums along the axis."""
+def softmax(x: Array, mask: Array | None, axis: int, scale: float | None, bounded: bool) -> tuple[Array, Array]:
+    """Exponentials of `x * scale + mask`, relative to the maximum unless bounded, and their sums along the axis."""
     exponents = x if scale is None else x.astype(F32) * F32(scale)
+    if mask is not None:
+        exponents = exponents + mask.astype(F32)
     if not bounded:
         exponents = exponents - np.max(exponents, axis=axis, keepdims=True)
     powers = np.exp(exponents)

@@ -16,7 +16,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from ..types import Tensor, element_of, shape_of, tensor, tensor_type
+from ..types import Tensor, element_of, shape_of, si8, tensor, tensor_type
 from . import shapes
 from .base import (
     Int,
@@ -36,16 +36,19 @@ from .quantized import RANGES, require_8_bits
 class SoftmaxOp(LayerOp):
     """`y = exp(x) / sum(exp(x))` along one axis, in f32; of `x - max(x)` unless `bounded` says that exp(x) is finite.
 
-    With `scale`, x is si8 or ui8 and stands for `x * scale` (a zero point would change nothing).  With `step`, the
-    result is quantised: `saturate(rint(exp(x) / (sum(exp(x)) * step)) + zero_point)` in si8 or ui8, halves to even.
+    With `scale`, x is si8 or ui8 and stands for `x * scale` (a zero point would change nothing).  `mask` (f32,
+    or whole numbers in si8, broadcast to x) is added to x first.  With `step`, the result is quantised:
+    `saturate(rint(exp(x) / (sum(exp(x)) * step)) + zero_point)` in si8 or ui8, halves to even.
 
         %y = graph.softmax %x axis 1 : (tensor<2x10xf32>) -> tensor<2x10xf32>
         %y = graph.softmax %x axis 1 scale 0.25 bounded step 0.0078125 zero_point -128
              : (tensor<2x10xsi8>) -> tensor<2x10xsi8>
+        %y = graph.softmax %x, %m axis 1 : (tensor<2x10xf32>, tensor<10xf32>) -> tensor<2x10xf32>
     """
 
     name = "graph.softmax"
     x = operand_def(TensorType)
+    mask = opt_operand_def(TensorType)
     axis = prop_def(Int)
     scale = opt_prop_def(Real)
     bounded = opt_prop_def(UnitAttr)
@@ -54,13 +57,14 @@ class SoftmaxOp(LayerOp):
     traits = traits_def(Pure())
     custom_directives = (Number,)
     assembly_format = (
-        "$x `axis` $axis (`scale` custom<Number>($scale)^)? (`bounded` $bounded^)? "
+        "$x (`,` $mask^)? `axis` $axis (`scale` custom<Number>($scale)^)? (`bounded` $bounded^)? "
         "(`step` custom<Number>($step)^ `zero_point` $zero_point)? attr-dict `:` functional-type(operands, results)"
     )
 
     def __init__(
         self,
         x: SSAValue,
+        mask: SSAValue | None = None,
         *,
         axis: int,
         scale: float | None = None,
@@ -70,7 +74,7 @@ class SoftmaxOp(LayerOp):
         element: Attribute = f32,
     ):
         super().__init__(
-            operands=[x],
+            operands=[x, mask],
             properties={
                 "axis": int_attr(axis),
                 "scale": None if scale is None else real(scale),
@@ -82,8 +86,16 @@ class SoftmaxOp(LayerOp):
         )
 
     def infer(self) -> Tensor:
-        shape, element = shape_of(self.x), element_of(self.result)
+        shape = shape_of(self.x)
         shapes.check_axis(self.axis.value.data, len(shape))
+        if self.mask is not None:
+            element = element_of(self.mask)
+            shapes.require(element in (f32, si8), f"expected a mask of f32 or si8, found {element}")
+            own = shape_of(self.mask)
+            shapes.require(
+                shapes.broadcast(shape, own) == shape,
+                f"expected a mask that broadcasts to {list(shape)}, found {list(own)}",
+            )
         for name, factor in (("scale", self.scale), ("step", self.step)):
             number = 1.0 if factor is None else factor.value.data
             shapes.require(0 < number < inf, f"expected a finite {name} above 0, found {number}")
@@ -99,6 +111,7 @@ class SoftmaxOp(LayerOp):
         )
         if self.zero_point is None:
             return tensor(shape, f32)
+        element = element_of(self.result)
         require_8_bits(element)
         low, high = RANGES[element]
         zero = self.zero_point.value.data

@@ -18,6 +18,7 @@ from ...dialects import graph
 from ...dialects.graph.base import int_attr
 from ...dialects.types import element_of, shape_of, size_bytes, tensor, tensor_type
 from ...interpreters.constants import Constants, base_name
+from .graph_fuse import ELEMENTWISE
 from .hidden_axes import Along, is_weight, made_axes, summed_axes
 from .identities import renamed
 
@@ -59,8 +60,10 @@ class Hidden:
 
     @property
     def head_bytes(self) -> int:
-        """Bytes of the largest tensor of one head."""
-        return max(map(_bytes, self.axes), default=0) * self.grain // self.extent
+        """Bytes of the largest tensor of one head that is read by others than what follows it element by element, or of
+        the sum of all heads."""
+        maps = (value for value in self.axes if not all(isinstance(use.operation, ELEMENTWISE) for use in value.uses))
+        return max(_bytes(self.last.result), max(map(_bytes, maps), default=0) * self.grain // self.extent)
 
     def ranges(self, chunk_bytes: int) -> list[tuple[int, int]]:
         """The fewest chunks of the axis whose maps take `chunk_bytes` at most; up to twice as many if these are even.

@@ -64,7 +64,7 @@ def _moved_axes(op: graph.LayerOp, along: Along) -> dict[int, Along] | None:
     axis = along.axis
     match op:
         case graph.SoftmaxOp() if op.axis.value.data != axis:
-            return {0: along}
+            return {0: along} | _broadcast(op, along, [1])
         case graph.TransposeOp():
             return {0: along._replace(axis=op.perm.get_values()[axis])}
         case graph.ConcatOp() if op.axis.value.data != axis:

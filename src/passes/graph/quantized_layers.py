@@ -12,7 +12,7 @@ from ...algebra.fixed_point import common_shift
 from ...dialects import graph
 from ...dialects.graph.base import real
 from ...dialects.graph.quantized import RANGES
-from ...dialects.types import dtype_of, shape_of, tensor
+from ...dialects.types import dtype_of, shape_of, si8, tensor
 from ...interpreters.constants import Constants
 from ...interpreters.graph_numpy import pool, quantize
 from .quantized_values import Accumulator, Array, Builder, Goal, Quantised, quantised, uniform_8_bits
@@ -116,18 +116,25 @@ def concatenation(builder: Builder, op: graph.ConcatOp, goal: Goal) -> SSAValue 
 
 
 def softmax(builder: Builder, op: graph.SoftmaxOp, goal: Goal | None) -> SSAValue | None:
-    """Softmax of integers where its exponentials are finite without their maximum, and in 8 bits where asked for."""
-    constants, bounded = builder.constants, _has_bounded_rows(op, builder.constants)
-    given = quantised(op.x, constants) if bounded else None
+    """Softmax of integers, and of their sum with a constant mask, where its exponentials are finite without the maximum
+    of a row; in 8 bits where that is the goal."""
+    if op.mask is not None or op.scale is not None or op.step is not None:
+        return None
     if goal is not None and (goal.low, goal.high) != RANGES[goal.element]:
         return None
+    value, mask = _without_mask(op.x, builder.constants)
+    given = quantised(value, builder.constants)
+    bounded = uniform_8_bits(given) and _has_bounded_rows(op, given, mask, builder.constants)
     if goal is None and not bounded:
         return None
-    integers = given if uniform_8_bits(given) else None
+    if bounded and given is not None and mask is not None and goal is not None:
+        whole = _whole_numbers(op, given, _constant(mask, builder.constants), goal)
+        mask = mask if whole is None else builder.weight("mask", whole)
     made = graph.SoftmaxOp(
-        op.x if integers is None else integers.value,
+        given.value if bounded and given is not None else op.x,
+        mask if bounded else None,
         axis=op.axis.value.data,
-        scale=None if integers is None else float(np.float32(integers.scale)),
+        scale=float(np.float32(given.scale)) if bounded and given is not None else None,
         bounded=bounded,
         step=None if goal is None else float(np.float32(goal.scale)),
         zero_point=None if goal is None else goal.zero,
@@ -136,31 +143,53 @@ def softmax(builder: Builder, op: graph.SoftmaxOp, goal: Goal | None) -> SSAValu
     return builder.emit(made)
 
 
-def _has_bounded_rows(op: graph.SoftmaxOp, constants: Constants) -> bool:
-    """Whether the maximum of each row lies within `EXPONENT` on both sides of 0: of 8-bit integers (their zero point,
-    which softmax does not see, left out), and of their sum with a constant such as a mask."""
-    low, high, adds = 0.0, 0.0, op.x.owner
-    terms = (adds.a, adds.b) if isinstance(adds, graph.BinaryOp) and adds.kind.data == graph.BinaryKind.ADD else (op.x,)
-    for term in terms:
-        given, array = quantised(term, constants), constants.array(term)
-        if uniform_8_bits(given):
-            zero = int(given.zero) if len(terms) > 1 else 0
-            integers = constants.array(given.value)
-            steps = np.array(RANGES[given.element]) if integers is None else integers.astype(np.int64)
-            numbers = (steps - zero) * float(given.scale)
-            least = _least_maximum(numbers, op) if integers is not None else float(numbers[0])
-        elif array is not None:
-            numbers, least = array, _least_maximum(array, op)
-        else:
-            return False
-        low, high = low + least, high + float(np.max(numbers))
+def _without_mask(value: SSAValue, constants: Constants) -> tuple[SSAValue, SSAValue | None]:
+    """The two sides of a sum, if one of them is a constant and the other has the shape of the sum."""
+    adds = value.owner
+    if isinstance(adds, graph.BinaryOp) and adds.kind.data == graph.BinaryKind.ADD:
+        for one, other in ((adds.a, adds.b), (adds.b, adds.a)):
+            if _constant(other, constants) is not None and shape_of(one) == shape_of(value):
+                return one, other
+    return value, None
+
+
+def _constant(value: SSAValue, constants: Constants) -> Array | None:
+    """The numbers of a constant, or of one in 8 bits."""
+    given = quantised(value, constants)
+    steps = None if given is None or not given.is_uniform else constants.array(given.value)
+    if given is None or steps is None:
+        return constants.array(value)
+    return (steps.astype(np.int64) - int(given.zero)) * float(given.scale)
+
+
+def _whole_numbers(op: graph.SoftmaxOp, given: Quantised, mask: Array | None, goal: Goal) -> Array | None:
+    """A mask in 8 bits that has the same result; None where there is none.
+
+    What is masked by -128 or less vanishes beside the maximum of its row: all exponentials of a row that are masked so
+    are together less than half a unit in the last place of the greatest, and less than half a step.
+    """
+    if mask is None:
+        return None
+    low, high = RANGES[given.element]
+    along = op.axis.value.data - len(shape_of(op.x)) + mask.ndim
+    least = float(np.min(mask if along < 0 else mask.max(axis=along)))
+    spread = (high - low) * float(given.scale) - least + float(RANGES[si8][0])
+    vanishes = shape_of(op.x)[op.axis.value.data] * float(np.exp(spread)) < min(2.0**-25, goal.scale / 2)
+    numbers = np.maximum(mask, RANGES[si8][0]) if vanishes else mask
+    whole = numbers.astype(np.int8)
+    return whole if np.array_equal(whole, numbers) else None
+
+
+def _has_bounded_rows(op: graph.SoftmaxOp, given: Quantised, mask: SSAValue | None, constants: Constants) -> bool:
+    """Whether the maximum of each row of integers, their zero point left out, plus a mask lies within `EXPONENT` on
+    both sides of 0."""
+    low, high = (bound * float(given.scale) for bound in RANGES[given.element])
+    added = None if mask is None else _constant(mask, constants)
+    if added is not None:
+        along = op.axis.value.data - len(shape_of(op.x)) + added.ndim
+        low += float(np.min(added if along < 0 else added.max(axis=along)))
+        high += float(np.max(added))
     return -EXPONENT <= low and high <= EXPONENT
-
-
-def _least_maximum(array: Array, op: graph.SoftmaxOp) -> float:
-    """The least maximum of a row of a constant that is added to what `op` reads."""
-    place = op.axis.value.data - len(shape_of(op.x)) + array.ndim
-    return float(np.min(array if place < 0 else array.max(axis=place)))
 
 
 MOVING = (

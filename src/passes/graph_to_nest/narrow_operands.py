@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerType, ModuleOp
+from xdsl.dialects.builtin import Float32Type, IntegerType, ModuleOp
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...algebra.expr import Access
@@ -34,7 +34,8 @@ def read_narrow(group: nest.GroupOp, machine: Machine) -> None:
 
         %1 = nest.kernel @add "Y[c] = add(A[c], 5)" (A = %x) : (tensor<8xi8>) -> tensor<8xi32>
 
-    Integers are computed in 64 bits and converted to the type of the result, so that they are the same.
+    Integers are computed in 64 bits and converted to the type of the result, so that they are the same; f32 holds what
+    is cast to it.
     """
     for cast in group.kernels:
         reader = _reader(cast)
@@ -53,7 +54,7 @@ def read_narrow(group: nest.GroupOp, machine: Machine) -> None:
 
 
 def _reader(cast: nest.KernelOp) -> nest.KernelOp | None:
-    """The only kernel that reads a cast of integers that loses none, at the same place, and makes the same type."""
+    """The only kernel that reads a cast of integers that loses none, at the same place, and makes the same elements."""
     statement, readers = cast.statement.data, {use.operation for use in cast.result.uses}
     if not isinstance(statement.value, Access) or not isinstance(statement.target, Access):
         return None
@@ -61,7 +62,7 @@ def _reader(cast: nest.KernelOp) -> nest.KernelOp | None:
     if not copies or cast.init is not None or cast.pads or len(readers) != 1 or not _is_lossless(cast):
         return None
     reader = readers.pop()
-    if not isinstance(reader, nest.KernelOp) or reader.result.type != cast.result.type or reader.pads:
+    if not isinstance(reader, nest.KernelOp) or element_of(reader.result) != element_of(cast.result) or reader.pads:
         return None
     names = [name for name, value in reader.operands_by_name.items() if value is cast.result]
     read = {access for access in accesses_of(reader.statement.data.value) if access.tensor in names}
@@ -72,8 +73,8 @@ def _reader(cast: nest.KernelOp) -> nest.KernelOp | None:
 
 def _is_lossless(cast: nest.KernelOp) -> bool:
     narrow, wide = (element_of(value) for value in (cast.inputs[0], cast.result))
-    integers = isinstance(narrow, IntegerType) and isinstance(wide, IntegerType)
-    return integers and narrow != wide and np.can_cast(dtype_of(narrow), dtype_of(wide), "safe")
+    numbers = isinstance(narrow, IntegerType) and isinstance(wide, IntegerType | Float32Type)
+    return numbers and narrow != wide and np.can_cast(dtype_of(narrow), dtype_of(wide), "safe")
 
 
 def _joined(cast: nest.KernelOp, reader: nest.KernelOp) -> nest.KernelOp:

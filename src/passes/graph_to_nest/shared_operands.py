@@ -11,7 +11,7 @@ from ...dialects.acg import GraphOp, machine_of
 from ...dialects.types import element_of, element_type_name, size_bytes, tensor_type
 from ...machine import Machine
 
-READERS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp, graph.BinaryOp)
+READERS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp, graph.BinaryOp, graph.SoftmaxOp)
 
 LEAST_BYTES = 1024
 """Smaller weights and inputs are loaded by each of their readers."""
@@ -49,7 +49,7 @@ def shared_operands(module: ModuleOp, block: Block) -> frozenset[SSAValue]:
 
 
 def _readers(value: SSAValue) -> int:
-    """How many products and sums read a value."""
+    """How many products, sums and masked softmaxes read a value."""
     return len({use.operation for use in value.uses if isinstance(use.operation, READERS)})
 
 

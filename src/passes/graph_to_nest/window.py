@@ -16,6 +16,7 @@ from ...dialects.types import dtype_of, element_of, shape_of, tensor, tensor_typ
 from .builder import (
     GroupBuilder,
     Term,
+    broadcast,
     call,
     copy,
     fresh_indices,
@@ -127,7 +128,10 @@ def lrn(op: graph.LrnOp, builder: GroupBuilder, scope: Scope) -> Term:
 
 
 def softmax(op: graph.SoftmaxOp, builder: GroupBuilder, scope: Scope) -> Term:
-    """`exp(X - max X)` over its sum along the axis; quantised, that sum is multiplied by the step first."""
+    """`exp(X - max X)` over its sum along the axis; quantised, that sum is multiplied by the step first.
+
+    X is multiplied by a scale before, and a mask is added to it, where the layer has them.
+    """
     axis, shape, real = op.axis.value.data, shape_of(op.x), tensor(shape_of(op.x), f32)
     indices = fresh_indices(builder, shape)
     row = (*indices[:axis], Num(0), *indices[axis + 1 :])
@@ -136,6 +140,11 @@ def softmax(op: graph.SoftmaxOp, builder: GroupBuilder, scope: Scope) -> Term:
     along, own = shape[axis] > 1, False
     if op.scale is not None:
         x, own = builder.kernel("dequantize", real, indices, with_numbers("mul", op.scale.value.data), [x]), True
+    if op.mask is not None:
+        mask = builder.term(scope.outer(op.mask), "M", broadcast(indices, shape, op.mask))
+        if element_of(op.mask) != f32:
+            mask = builder.kernel("mask", tensor(shape_of(op.mask), f32), mask.indices, copy, [mask])
+        x, own = builder.kernel("masked", real, indices, call("add"), [x, mask], into=x.value if own else None), True
     if op.bounded is None:
         most = builder.kernel("max", row_type, row, copy, [x], "max=" if along else "=")
         x, own = builder.kernel("difference", real, indices, call("sub"), [x, most]), True

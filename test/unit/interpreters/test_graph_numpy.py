@@ -113,7 +113,7 @@ def test_reduce_types():
 def test_softmax_of_large_numbers():
     x = np.array([[1000.0, 1001.0], [-1000.0, 0.0]], np.float32)
     expected = [[1 / (1 + exp(1)), 1 / (1 + exp(-1))], [0.0, 1.0]]
-    powers, totals = layers.softmax(x, 1, None, bounded=False)
+    powers, totals = layers.softmax(x, None, 1, None, bounded=False)
     np.testing.assert_allclose(powers / totals, expected, rtol=1e-6)
 
 

@@ -351,6 +351,15 @@ func.func @f(%x : tensor<2x3xf32>) {
 
 // -----
 
+// softmax: a mask that broadcasts
+// CHECK: expected a mask that broadcasts to [2, 3], found [4, 2, 3]
+func.func @f(%x : tensor<2x3xf32>, %m : tensor<4x2x3xf32>) {
+  %0 = graph.softmax %x, %m axis 1 : (tensor<2x3xf32>, tensor<4x2x3xf32>) -> tensor<2x3xf32>
+  func.return
+}
+
+// -----
+
 // softmax: a scale above 0
 // CHECK: expected a finite scale above 0, found 0.0
 func.func @f(%x : tensor<2x3xsi8>) {

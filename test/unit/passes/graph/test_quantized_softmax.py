@@ -57,7 +57,8 @@ def test_integers_are_read_and_made(element: Attribute, to: bool) -> None:
 
 def test_a_mask_bounds_rows_from_above() -> None:
     op = integers(scores(0.05, causal()))
-    assert op.scale is None
+    assert op.mask is not None
+    assert op.scale is not None
     assert op.bounded is not None
     assert op.step is not None
 
@@ -75,6 +76,7 @@ def test_rows_that_may_overflow_or_vanish_are_shifted(module: Any) -> None:
     op = integers(module())
     assert op.bounded is None
     assert op.scale is None
+    assert op.mask is None
     assert op.step is not None
 
 

@@ -140,6 +140,16 @@ func.func @softmax_of_integers(%x : tensor<3x10xui8>) -> tensor<3x10xsi8> {
   func.return %y : tensor<3x10xsi8>
 }
 
+func.func @softmax_masked(%x : tensor<2x3x10xsi8>, %m : tensor<3x10xf32>) -> tensor<2x3x10xf32> {
+  %y = graph.softmax %x, %m axis 2 scale 0.02 bounded : (tensor<2x3x10xsi8>, tensor<3x10xf32>) -> tensor<2x3x10xf32>
+  func.return %y : tensor<2x3x10xf32>
+}
+
+func.func @softmax_masked_and_shifted(%x : tensor<2x3x10xf32>, %m : tensor<3x1xf32>) -> tensor<2x3x10xf32> {
+  %y = graph.softmax %x, %m axis 2 : (tensor<2x3x10xf32>, tensor<3x1xf32>) -> tensor<2x3x10xf32>
+  func.return %y : tensor<2x3x10xf32>
+}
+
 func.func @softmax_to_integers(%x : tensor<2x5x3xf32>) -> tensor<2x5x3xui8> {
   %y = graph.softmax %x axis 1 step 0.01 zero_point 3 : (tensor<2x5x3xf32>) -> tensor<2x5x3xui8>
   func.return %y : tensor<2x5x3xui8>
