@@ -17,12 +17,12 @@ import numpy as np
 
 from ..space.model import Floats, Ints, Model
 from ..traffic.busy import busy_along
-from ..tree.state import Beyond, Skeleton
+from ..tree.state import Beyond, Skeleton, kept_at
 from .delays import Delays
 from .grids import Store, cells_of, sizes_of, swept
 from .inner_grids import Rooms
-from .inward import Layer, Passage, Pending, Step, kept_at
-from .outcomes import NEVER, Case, Late, Orders, Outcome, outcomes_of
+from .inward import Layer, Passage, Pending, Step
+from .outcomes import Case, Orders, Outcome, Way, outcomes_of
 from .outer import Outer
 from .resting import Terms, parts_of
 from .sections import Section, Sections
@@ -75,7 +75,6 @@ class Ahead:
         self._inner = self._rooms.all_of(skeleton, self._section.grid)
         self._grids = [room.grid for room in self._inner] + [self._section.grid]
         self._layers: list[dict[Pending, Floats]] = [{} for _ in range(last)]
-        self._late: dict[tuple[Pending, Late], Floats] = {}
         self._steps = [self._step(level) for level in range(last - 1)]
         self._terms: Terms | None = None
         self._arrivals: dict[int, Floats] | None = None
@@ -114,10 +113,10 @@ class Ahead:
 
     def _anew(self) -> Floats:
         """The innermost memory's table with what cycles are worth now; those of energy alone stay."""
-        layers, late, steps = self._layers, self._late, self._steps
-        self._layers, self._late, self._steps = [{} for _ in layers], {}, [step.afresh() for step in steps]
+        layers, steps = self._layers, self._steps
+        self._layers, self._steps = [{} for _ in layers], [step.afresh() for step in steps]
         found = self._innermost(self._layer(0, self._nobody))
-        self._layers, self._late, self._steps = layers, late, steps
+        self._layers, self._steps = layers, steps
         return found
 
     def _arrive(self) -> dict[int, Floats]:
@@ -148,15 +147,8 @@ class Ahead:
         first = (int(cells_of(self._grids[0], d, begin[d : d + 1])[0]) for d in range(self._dims))
         return table[tuple(slice(place, None) for place in first)]
 
-    def _layer(self, level: int, pending: Pending, late: Late = NEVER) -> Floats:
-        """Least energy by cell when the loops of memory `level` are over, with `pending` tensors.
-
-        Loops outside may come `late`, if only those of the outermost memory are left.
-        """
-        if late != NEVER and level == self._outer.last - 1:
-            if (pending, late) not in self._late:
-                self._late[pending, late] = self._last(kept_at(self._skeleton, level), pending, late)
-            return self._late[pending, late]
+    def _layer(self, level: int, pending: Pending) -> Floats:
+        """Least energy by cell when the loops of memory `level` are over, with `pending` tensors."""
         if pending not in self._layers[level]:
             kept = kept_at(self._skeleton, level)
             if level < self._outer.last - 1:
@@ -169,35 +161,35 @@ class Ahead:
             self._layers[level][pending] = found
         return self._layers[level][pending]
 
-    def _last(self, kept: int, pending: Pending, late: Late = NEVER) -> Floats:
+    def _last(self, kept: int, pending: Pending) -> Floats:
         """The same at the last memory, where only loops of the outermost one come."""
         section = self._section
-        if pending == self._nobody and late == NEVER:
+        if pending == self._nobody:
             if self._worth is None:
                 return section.energies(kept)
             energies, ports = section.ways(kept)
             return self._delays.weighed(energies, ports, self._worth)
         alive = kept | sum(1 << t for t, low in enumerate(pending) if low >= 0)
-        outcomes = self._outer.outcomes(alive, late)
-        energies = self._energies(pending, alive, outcomes, late)
+        outcomes = self._outer.outcomes(alive)
+        energies = self._energies(pending, alive, outcomes)
         if self._worth is not None:
-            return self._delays.weighed(energies, section.ports(outcomes, alive, kept, late), self._worth)
+            return self._delays.weighed(energies, section.ports(outcomes, alive, kept), self._worth)
         found = np.minimum.reduce(energies)
         found[~section.fits(kept)] = np.inf
         return found
 
-    def _energies(self, pending: Pending, alive: int, outcomes: list[Case], late: Late) -> Floats:
+    def _energies(self, pending: Pending, alive: int, outcomes: list[Case]) -> Floats:
         """Energy of the tensors `alive` at the last memory, for one thing that orders may mean after the other."""
         resting = [(t, low) for t, low in enumerate(pending) if low >= 0]
         others = tuple(t for t in range(self._tensors) if alive >> t & 1 and pending[t] < 0)
-        energies = self._section.terms(outcomes, alive, others, late).copy()
+        energies = self._section.terms(outcomes, alive, others).copy()
         for t, low in resting:
             known = {way: self._resting(t, low, way) for way in dict.fromkeys(outcome[t] for outcome in outcomes)}
             for found, outcome in zip(energies, outcomes, strict=True):
                 found += known[outcome[t]]
         return energies
 
-    def _resting(self, t: int, low: int, way: tuple[int, int, int]) -> Floats:
+    def _resting(self, t: int, low: int, way: Way) -> Floats:
         """Energy of a tensor that rests in a tile of the last memory, where loops mean that for it."""
         level, grid = self._outer.last - 1, self._section.grid
         if self._terms is None:
@@ -206,8 +198,7 @@ class Ahead:
             busy = self._busy([level + 1])
             most = tuple(map(parts_of, sizes_of(grid, high=True), spread, bounds, busy))
             self._terms = Terms(self._tables, self._skeleton, level, (least, most), bounds)
-        run, first, near = way
-        return self._terms.energy(t, low, run, first, {}, whole=True, near=near)
+        return self._terms.energy(t, low, way, {}, whole=True)
 
     def _busy(self, levels: list[int]) -> tuple[int, ...]:
         """Children with work along each dimension, at least, of the spreads of some memories; of perfect ones all."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from .....costs.compiled import bare, bare_entry
 from ..space.model import Bools, Floats, Model
-from ..tree.state import Skeleton
+from ..tree.state import Skeleton, kept_at
 from .bypassing import latencies_of
 from .outer import Outer
 from .sections import Section
@@ -98,7 +98,7 @@ class Delays:
         far: tuple[float, float],
     ) -> None:
         self._outer, self._section, self.limits, self._far = outer, section, limits, far
-        self._kept = sum(1 << t for t, keeps in enumerate(skeleton.kept[-2].tolist()) if keeps)
+        self._kept = kept_at(skeleton, -2)
         own: list[int] = skeleton.parent[0].tolist()
         self._inmost = sum(1 << t for t, memory in enumerate(own) if memory == len(skeleton.kept) - 2)
         self._latencies = latencies_of(model, skeleton)

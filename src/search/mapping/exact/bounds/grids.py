@@ -6,7 +6,7 @@ Statement 11 of docs/exact-mapper.md.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import exp, log, prod
 from typing import Generic, NamedTuple, TypeVar
@@ -61,10 +61,7 @@ def grid_of(
         longest -= 1
         lists = [_thin(found, longest) for found in lists]
         longest = min(longest, max(len(found) for found in lists))
-    highs = [
-        [*(_before(n, whole[d]) for n in found[1:]), end]
-        for d, (found, end) in enumerate(zip(lists, ends, strict=True))
-    ]
+    highs = [[*(_before(n, every) for n in found[1:]), every[-1]] for found, every in zip(lists, whole, strict=True)]
     return _grid(lists, lists if lists == whole else highs, exact=lists == whole)
 
 
@@ -138,12 +135,8 @@ def part_of(grid: Grid, begin: Ints) -> Part:
     if not grid.perfect:
         return Part(grid, tuple(np.arange(len(tiles)) for tiles in lists))
     places = tuple(np.flatnonzero(tiles % b == 0) for tiles, b in zip(lists, begin.tolist(), strict=True))
-    size = np.array([len(found) for found in places], np.int64)
-    low = np.zeros((len(size), int(size.max())), np.int64)
-    for d, (tiles, found) in enumerate(zip(lists, places, strict=True)):
-        low[d, : size[d]] = tiles[found]
-    stride = np.array([prod(size[d + 1 :].tolist()) for d in range(len(size))], np.int64)
-    return Part(Grid(size, low, low, stride, perfect=True), places)
+    own = [tiles[found].tolist() for tiles, found in zip(lists, places, strict=True)]
+    return Part(_grid(own, own, exact=True), places)
 
 
 class Store(Generic[Scalar]):
@@ -184,6 +177,11 @@ def _thin(found: list[int], most: int) -> list[int]:
     if len(found) <= most:
         return found
     return sorted({found[round(i * (len(found) - 1) / (most - 1))] for i in range(most)})
+
+
+def largest_that(fits: Callable[[int], bool], most: int) -> int:
+    """The largest number from 1 to `most` that fits, as smaller ones do; 1 if none does."""
+    return max(1, bisect_left(range(1, most + 1), True, key=lambda number: not fits(number)))
 
 
 def sizes_of(grid: Grid, *, high: bool) -> Sizes:

@@ -8,9 +8,8 @@ import numpy as np
 
 from ..space.model import Bools, Model
 from ..traffic.busy import full_children
-from ..tree.state import Grid, Skeleton
-from .grids import Sizes, grid_of, sizes_of
-from .inward import kept_at
+from ..tree.state import Grid, Skeleton, kept_at
+from .grids import grid_of, largest_that, sizes_of
 from .tables import Tables
 
 MAX_INNER = 1 << 15
@@ -56,7 +55,7 @@ class Rooms:
             ends = reach if model.perfect else self._tables.bounds
             cells, slides = self._cells, self._tables.slides
             grid = grid_of(ends, perfect=model.perfect, cells=cells, most=most, least=begin, slides=slides)
-            full = ~self._fits(level, kept, sizes_of(grid, high=False))
+            full = ~self._tables.fit(kept, level, sizes_of(grid, high=False))
             self._rooms[key] = Room(grid, np.broadcast_to(full, tuple(grid.size.tolist())))
         return self._rooms[key]
 
@@ -100,22 +99,11 @@ class Rooms:
     def _most(self, kept: int, level: int, d: int, end: int) -> int:
         """The largest tile along `d` that fits with tiles of one elsewhere."""
         key = kept, level, d, end
-        if key not in self._largest:
-            lo, hi = 1, end
-            ones = [np.ones(1, np.int64)] * self._dims
-            while lo < hi:
-                middle = (lo + hi + 1) // 2
-                sizes = tuple(np.array([middle]) if e == d else one for e, one in enumerate(ones))
-                if self._fits(level, kept, sizes).all():
-                    lo = middle
-                else:
-                    hi = middle - 1
-            self._largest[key] = lo
-        return self._largest[key]
 
-    def _fits(self, level: int, kept: int, low: Sizes) -> Bools:
-        used = np.zeros((1,) * self._dims)
-        for t in range(len(self._model.full)):
-            if kept >> t & 1:
-                used = used + self._tables.size(t, low) * self._model.weight[level, t]
-        return used <= self._model.capacity[level] * (1 + 1e-12)
+        def fits(size: int) -> bool:
+            return bool(self._tables.fit(kept, level, tuple(np.array([size if e == d else 1]) for e in every)).all())
+
+        every = range(self._dims)
+        if key not in self._largest:
+            self._largest[key] = largest_that(fits, end)
+        return self._largest[key]

@@ -9,11 +9,9 @@ Statement 10 of docs/exact-mapper.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from copy import copy
-from functools import reduce
 from itertools import combinations
-from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +19,7 @@ import numpy as np
 from ..space.model import Floats, Ints, Model
 from ..tree.state import Grid, Skeleton
 from .grids import Sizes, Store, cells_of, grown, places_in, sizes_of
-from .outcomes import NEVER, Late, Outcome
+from .outcomes import Outcome
 from .resting import Terms, parts_of
 from .tables import EVERY, Tables
 
@@ -32,21 +30,11 @@ MAX_TOGETHER = 4
 """Tensors that are looked at together; if more may rest, their words count nothing."""
 
 
-def sum_of(sets: Iterable[int]) -> int:
-    """The union of sets of dimensions."""
-    return reduce(or_, sets, 0)
-
-
 class Layer(NamedTuple):
     """A memory's grid and the least energy from there on, by cell."""
 
     grid: Grid
     energy: Floats
-
-
-def kept_at(skeleton: Skeleton, level: int) -> int:
-    """The set of tensors that a memory keeps."""
-    return sum(1 << t for t, keeps in enumerate(skeleton.kept[level].tolist()) if keeps)
 
 
 class Passage:
@@ -138,7 +126,7 @@ class Step:
         skeleton: Skeleton,
         level: int,
         passage: Passage,
-        after: Callable[[Pending, Late], Floats],
+        after: Callable[[Pending], Floats],
         outcomes: Callable[[int, int], list[Outcome]],
         still: int,
     ) -> None:
@@ -148,7 +136,7 @@ class Step:
         tops = zip(tables.bounds, passage.tops, passage.by, strict=True)
         most = [n if top >= n else -(-top // by) for n, top, by in tops]
         self.terms = Terms(tables, skeleton, level, (passage.low, passage.high), most)
-        self._grown: dict[tuple[Pending, int, Late], Floats] = {}
+        self._grown: dict[tuple[Pending, int], Floats] = {}
 
     def afresh(self) -> Step:
         """The same step where `after` is about to answer something else."""
@@ -162,87 +150,45 @@ class Step:
         alive = {t: low if low >= 0 else self.level for t, low in enumerate(pending) if low >= 0 or kept[t]}
         nobody: Pending = (-1,) * len(pending)
         if len(alive) > MAX_TOGETHER:
-            return self._at_least(nobody, 0, NEVER)
-        found = self._settled(alive, nobody)
+            return self._at_least(nobody)
+        found = np.full(tuple(self.passage.grid.size.tolist()), np.inf)
+        for outcome in self.outcomes(sum(1 << t for t in alive), self._every & ~self._still):
+            np.minimum(found, self._moved(alive, outcome, nobody), out=found)
         for size in range(1, len(alive) + 1):
             for some in combinations(alive, size):
                 surviving = tuple(alive[t] if t in some else -1 for t in range(len(pending)))
                 np.minimum(found, self._surviving(alive, some, surviving), out=found)
         return found
 
-    def _settled(self, alive: dict[int, int], nobody: Pending) -> Floats:
-        """All tensors are moved by loops of the next memory."""
-        best = np.full(tuple(self.passage.grid.size.tolist()), np.inf)
-        seen: set[tuple[tuple[int, int], ...]] = set()
-        for outcome in self.outcomes(sum(1 << t for t in alive), self._every & ~self._still):
-            together = self._together(outcome)
-            resting = sum_of(run for run, _ in outcome)
-            for t in together:
-                near = {t: resting | 1 << outcome[t][1]}
-                np.minimum(best, self._moved(alive, outcome, near, nobody), out=best)
-            # Loops of those dimensions come later, or there are none: no tensor rests in them.
-            loose = sum_of(together.values())
-            later = tuple((run & ~loose, first) for run, first in outcome)
-            if later not in seen:
-                seen.add(later)
-                np.minimum(best, self._later(alive, later, nobody), out=best)
-        return best
-
-    def _later(self, alive: dict[int, int], outcome: Outcome, nobody: Pending) -> Floats:
-        """As `_moved`, where no tensor rests in loops of plain dimensions of one that slides.
-
-        Further loops of the dimensions in which it rests are outside of the next memory.  Where some loop of a plain
-        dimension comes before them, they find nothing; else the next memory has none of these, and those outside come
-        late.
-        """
-        resting = sum_of(run for run, _ in outcome)
-        waiting = {t: resting & self._unrelated(t) for t in alive if outcome[t][1] >= 0 and self.model.perfect}
-        waiting = {t: dims for t, dims in waiting.items() if dims}
-        found = self._moved(alive, outcome, {t: EVERY & ~dims for t, dims in waiting.items()}, nobody)
-        for t, dims in waiting.items():
-            late = self.terms.tables.plain[t], dims
-            found = np.minimum(found, self._moved(alive, outcome, {}, nobody, late))
-        return found
-
-    def _together(self, outcome: Outcome) -> dict[int, int]:
-        """Tensors that a sliding loop moves, and their plain dimensions along which others rest still."""
-        if not self.model.perfect:
-            return {}
-        resting = sum_of(run for run, _ in outcome)
-        found = {t: resting & self.terms.tables.plain[t] for t, (_, first) in enumerate(outcome) if first >= 0}
-        return {t: dims for t, dims in found.items() if dims}
-
-    def _moved(
-        self, alive: dict[int, int], outcome: Outcome, near: dict[int, int], nobody: Pending, late: Late = NEVER
-    ) -> Floats:
-        """Loops of the next memory mean that for tensors; some find only in loops `near` what is there."""
+    def _moved(self, alive: dict[int, int], outcome: Outcome, nobody: Pending) -> Floats:
+        """All tensors are moved by loops of the next memory, which mean that for them."""
         resting, fixed = 0, np.zeros((1,) * self.dims)
-        running: list[tuple[int, int, int, int, int]] = []
+        running: list[tuple[int, int]] = []
         for t, low in alive.items():
             run, first = outcome[t]
             resting |= run
             if run:
-                running.append((t, low, run, first, near.get(t, EVERY)))
+                running.append((t, low))
             else:
-                fixed = fixed + self.terms.energy(t, low, 0, first, {}, whole=False, near=near.get(t, EVERY))
-        found = self._run(running, resting, nobody, late) if resting else self._at_least(nobody, late[0], late)
-        return found + fixed
+                fixed = fixed + self.terms.energy(t, low, (0, first, EVERY), {}, whole=False)
+        return (self._run(running, outcome, resting, nobody) if resting else self._at_least(nobody)) + fixed
 
-    def _run(self, running: list[tuple[int, int, int, int, int]], resting: int, nobody: Pending, late: Late) -> Floats:
-        """Tensors rest in loops of the next memory along `resting`, whose tiles matter for what follows.
+    def _run(self, running: list[tuple[int, int]], outcome: Outcome, resting: int, nobody: Pending) -> Floats:
+        """Tensors, each from a memory on, rest in loops of the next memory along `resting`, whose tiles matter for what
+        follows.
 
         What a tensor costs depends on the next memory's tile where it rests, on this one's elsewhere.  So the least
         over the former comes first along dimensions in which the fewest tensors rest.
         """
-        table = self.passage.nearby(self._table(nobody, resting | late[0] | self._still, late), self._still)
+        table = self.passage.nearby(self._table(nobody, resting | self._still), self._still)
         total = self.passage.inwards(table, resting)
         ends = self.passage.ends(resting)
         open_dims = resting
-        waiting = [(run | resting & self._unrelated(t), t, low, first, near) for t, low, run, first, near in running]
-        for rests, t, low, first, near in sorted(waiting, key=lambda one: -one[0].bit_count()):
+        waiting = [(outcome[t][0] | resting & self._unrelated(t), t, low) for t, low in running]
+        for rests, t, low in sorted(waiting, key=lambda one: -one[0].bit_count()):
             if rests & ~open_dims == 0:
                 total, open_dims = self._closed(total, open_dims & ~rests), rests
-            found = self.terms.energy(t, low, rests, first, ends, whole=False, near=near)
+            found = self.terms.energy(t, low, (rests, outcome[t][1], EVERY), ends, whole=False)
             others = tuple(d for d in range(self.dims) if (rests ^ open_dims) >> d & 1)
             total = total + (found.min(axis=others, keepdims=True) if others else found)
         return self._closed(total, open_dims)
@@ -260,40 +206,27 @@ class Step:
             looping &= self._unrelated(t)
         if looping == 0 and len(some) < len(alive):
             return np.inf
-        moved = {t: low for t, low in alive.items() if t not in some}
-        sliding = [t for t in moved if self.model.windows[t] > 0]
-        plain = looping & self.terms.tables.plain[sliding[0]] if len(sliding) == 1 and self.model.perfect else 0
-        if not plain:
-            return self._passing(moved, pending, looping, EVERY)
-        # Loops of plain dimensions come after all others that matter to a window; or there are none.
-        closed = self._passing(moved, pending, looping, looping)
-        return np.minimum(closed, self._passing(moved, pending, looping & ~plain, EVERY))
-
-    def _passing(self, moved: dict[int, int], pending: Pending, looping: int, near: int) -> Floats:
-        """As `_surviving`, the tensors `moved` finding only in loops `near` what is there."""
         total = self.passage.exactly(self._table(pending, self._every & ~looping), looping)
+        moved = {t: low for t, low in alive.items() if t not in some}
         if not moved:
             return total
         ways = list[Floats]()
         for outcome in self.outcomes(sum(1 << t for t in moved), looping):
             way: Floats = np.zeros((1,) * self.dims)
             for t, low in moved.items():
-                run, first = outcome[t]
-                mine = near if first >= 0 else EVERY
-                way = way + self.terms.energy(t, low, run, first, {}, whole=False, near=mine)
+                way = way + self.terms.energy(t, low, (*outcome[t], EVERY), {}, whole=False)
             ways.append(way)
         return total + np.minimum.reduce(np.broadcast_arrays(*ways))
 
     def _unrelated(self, t: int) -> int:
         return self.terms.tables.unrelated[t]
 
-    def _at_least(self, pending: Pending, fixed: int, late: Late) -> Floats:
-        """By cell, the least of the next memory's tiles that contain one, and agree with it in `fixed`."""
-        return self.passage.exactly(self._table(pending, fixed | self._still, late), self._every & ~self._still)
+    def _at_least(self, pending: Pending) -> Floats:
+        """By cell, the least of the next memory's tiles that contain one."""
+        return self.passage.exactly(self._table(pending, self._still), self._every & ~self._still)
 
-    def _table(self, pending: Pending, fixed: int, late: Late = NEVER) -> Floats:
+    def _table(self, pending: Pending, fixed: int) -> Floats:
         """The next memory's least energy over tiles that contain a cell's and agree with it in `fixed`."""
-        key = pending, fixed, late
-        if key not in self._grown:
-            self._grown[key] = grown(self.passage.outer, self.after(pending, late), fixed)
-        return self._grown[key]
+        if (pending, fixed) not in self._grown:
+            self._grown[pending, fixed] = grown(self.passage.outer, self.after(pending), fixed)
+        return self._grown[pending, fixed]

@@ -10,7 +10,7 @@ from .....costs.compiled import bare
 from ...objective import value_of
 from ..space.model import Floats, Ints, Model
 from ..traffic.busy import busy_along
-from ..traffic.words import tile_size, union_size
+from ..traffic.words import has_room, union_size
 from ..tree.state import Best, Beyond, Leaves, Skeleton, State
 
 
@@ -39,11 +39,7 @@ def fits(task: Task, level: int, tile: Ints) -> bool:
             continue
         for d in range(tile.shape[0]):
             grown[d] = tile[d] * (skeleton.inside[k + 1, d] // skeleton.inside[level + 1, d])
-        used = 0.0
-        for t in range(model.kind.shape[0]):
-            if skeleton.kept[k, t]:
-                used += tile_size(model, t, grown) * model.weight[k, t]
-        if used > model.capacity[k] * (1 + 1e-12):
+        if not has_room(model, skeleton.kept[k], k, grown):
             return False
     return True
 

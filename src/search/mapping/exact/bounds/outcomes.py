@@ -16,12 +16,6 @@ Way = tuple[int, int, int]
 Case = tuple[Way, ...]
 """The same of all tensors."""
 
-Late = tuple[int, int]
-"""Dimensions whose loops come outside of a loop of one of some others."""
-
-NEVER: Late = (0, 0)
-"""Nothing is known of the order."""
-
 
 def outcomes_of(model: Model, kept: int, looping: int = -1) -> list[Outcome]:
     """What orders of loops of the dimensions `looping` may mean for the tensors `kept` (sets): all maximal outcomes."""
@@ -82,22 +76,6 @@ def cases_of(model: Model, outcomes: list[Outcome]) -> list[Case]:
         found[tuple((run & ~loose, first, EVERY) for run, first in outcome)] = None
     every = list(found)
     return [mine for mine in every if not any(other != mine and _includes(other, mine) for other in every)]
-
-
-def with_late(model: Model, cases: list[Case], late: Late) -> list[Case]:
-    """What is left of `cases` if loops of some dimensions are outside of one of some others: tensors that all of these
-    move rest in none of the former."""
-    outside, inside = late
-    related = [sum(1 << d for d, k in enumerate(row) if k != UNRELATED) for row in model.kind.tolist()]
-    return list(
-        dict.fromkeys(
-            tuple(
-                (run & ~outside if mine & inside == inside else run, first, near)
-                for mine, (run, first, near) in zip(related, case, strict=True)
-            )
-            for case in cases
-        )
-    )
 
 
 def _includes(better: Case, worse: Case) -> bool:

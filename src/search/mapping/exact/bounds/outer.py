@@ -13,8 +13,8 @@ import numpy as np
 from .....costs.compiled import bare, bare_entry
 from ..space.model import UNRELATED, WINDOW, Bools, Floats, Model, one_way
 from ..tree.state import Grid
-from .grids import Sizes, grid_of, sizes_of
-from .outcomes import NEVER, Case, Late, cases_of, outcomes_of, with_late
+from .grids import Sizes, grid_of, largest_that, sizes_of
+from .outcomes import Case, cases_of, outcomes_of
 from .tables import EVERY, Boundary, Tables
 
 MAX_CELLS = 1 << 14
@@ -76,7 +76,7 @@ class Outer:
         self.grid = grid
         self.tiles, self._high = (sizes_of(self.grid, high=high) for high in (False, True))
         self._told = tables.told_apart(self.tiles, self._high, [1] * tables.dims)
-        self._outcomes: dict[tuple[int, Late], list[Case]] = {}
+        self._outcomes: dict[int, list[Case]] = {}
         self._energy: dict[int, Floats] = {}
         self._sent: dict[tuple[int, int, int, int], Floats] = {}
         self._terms: dict[tuple[int, int, int, int], Floats] = {}
@@ -94,13 +94,13 @@ class Outer:
 
     def _most(self, kept: int, d: int, begin: list[int]) -> int:
         """The largest tile along `d` that fits with the smallest ones elsewhere."""
-        low, high = 1, -(-self._tables.bounds[d] // begin[d])
-        room = self._model.capacity[self.last - 1] * self.children * (1 + 1e-12)
-        while low < high:
-            middle = (low + high + 1) // 2
-            tiles = tuple(np.array([middle * b if e == d else b]) for e, b in enumerate(begin))
-            low, high = (middle, high) if self._used(kept, tiles).item() <= room else (low, middle - 1)
-        return min(low * begin[d], self._tables.bounds[d])
+        bound = self._tables.bounds[d]
+
+        def fits(times: int) -> bool:
+            tiles = tuple(np.array([times * b if e == d else b]) for e, b in enumerate(begin))
+            return bool(self._fits(kept, tiles).all())
+
+        return min(largest_that(fits, -(-bound // begin[d])) * begin[d], bound)
 
     def least(self, kept: int) -> float:
         """Least energy beyond a last memory that keeps the set `kept`, or inf if none of its tiles fit."""
@@ -134,16 +134,15 @@ class Outer:
             best = np.full(tuple(self.grid.size.tolist()), np.inf)
             for outcome in self.outcomes(kept):
                 np.minimum(best, self.energy(outcome, kept), out=best)
-            best[np.broadcast_to(~self._fits(kept), best.shape)] = np.inf
+            best[np.broadcast_to(~self._fits(kept, self.tiles), best.shape)] = np.inf
             self._energy[kept] = best
         return self._energy[kept]
 
-    def outcomes(self, tensors: int, late: Late = NEVER) -> list[Case]:
-        """What loops of the outermost memory may mean for a set of tensors; some loops may come `late`."""
-        if (tensors, late) not in self._outcomes:
-            found = cases_of(self._model, outcomes_of(self._model, tensors))
-            self._outcomes[tensors, late] = found if late == NEVER else with_late(self._model, found, late)
-        return self._outcomes[tensors, late]
+    def outcomes(self, tensors: int) -> list[Case]:
+        """What loops of the outermost memory may mean for a set of tensors."""
+        if tensors not in self._outcomes:
+            self._outcomes[tensors] = cases_of(self._model, outcomes_of(self._model, tensors))
+        return self._outcomes[tensors]
 
     def energy(self, outcome: Case, kept: int) -> Floats:
         """Least energy by cell if loops mean that for the tensors `kept`."""
@@ -261,12 +260,5 @@ class Outer:
         rate = one_way(self._model.bandwidth[self.last], bool(self._model.is_output[t]))
         return float(self._model.weight[self.last, t] / rate)
 
-    def _fits(self, kept: int) -> Bools:
-        return self._used(kept, self.tiles) <= self._model.capacity[self.last - 1] * self.children * (1 + 1e-12)
-
-    def _used(self, kept: int, tiles: Sizes) -> Floats:
-        used = np.zeros((1,) * self._tables.dims)
-        for t in range(len(self._model.full)):
-            if kept >> t & 1:
-                used = used + self._tables.size(t, tiles) * self._model.weight[self.last - 1, t]
-        return used
+    def _fits(self, kept: int, tiles: Sizes) -> Bools:
+        return self._tables.fit(kept, self.last - 1, tiles, self.children)

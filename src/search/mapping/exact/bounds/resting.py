@@ -12,6 +12,7 @@ from ..space.skeleton import passes_spread, price_of_help
 from ..traffic.busy import busy_along
 from ..tree.state import Skeleton
 from .grids import Sizes
+from .outcomes import Way
 from .tables import EVERY, Boundary, Tables, along
 
 FACTORS = 2, 3, 5, 7, 11, 13
@@ -69,16 +70,15 @@ class Terms:
         every = int(spread.prod())
         return np.where(low * every >= self.tables.bounds[d], every, own)
 
-    def energy(
-        self, t: int, low: int, run: int, first: int, ends: dict[int, Ints], *, whole: bool, near: int = EVERY
-    ) -> Floats:
+    def energy(self, t: int, low: int, way: Way, ends: dict[int, Ints], *, whole: bool) -> Floats:
         """Energy of tensor `t` between memories from `low` to `level` and their parents.
 
-        It rests in the loops `run`, to the bound or to tiles `ends` of this memory; `first` is the sliding loop that
-        moves it, `near` as in `Boundary`.  With `whole` the next loops are the outermost.
+        Its `way` are the loops in which it rests, to the bound or to tiles `ends` of this memory, the sliding loop that
+        moves it, and `near` as in `Boundary`.  With `whole` the next loops are the outermost.
         """
-        key = t, low, run, first, near, tuple(ends)
+        key = t, low, way, tuple(ends)
         if key not in self._found:
+            run, first, near = way
             tile = list(self.tile)
             for d in range(self.dims):
                 if run >> d & 1:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..space.model import EVERY, Bools, Floats, Ints
 from .grids import Part, Scalar, Store, part_of, places_in
-from .outcomes import NEVER, Case, Late
+from .outcomes import Case
 from .outer import MAX_PERFECT, Outer
 
 MAX_CUT = 1 << 22
@@ -89,9 +89,9 @@ class Section:
         """As of `Outer`, with axes of length 1 where a dimension does not matter."""
         return self._kept(("term", t, run, first, near), lambda: self._of(self._outer.term(t, run, first, near)))
 
-    def terms(self, outcomes: list[Case], alive: int, some: tuple[int, ...], late: Late) -> Floats:
+    def terms(self, outcomes: list[Case], alive: int, some: tuple[int, ...]) -> Floats:
         """The sum of terms of the tensors `some`, for all `outcomes` of the tensors `alive`."""
-        return self._kept(("terms", alive, some, late), lambda: self._sums(outcomes, some))
+        return self._kept(("terms", alive, some), lambda: self._sums(outcomes, some))
 
     def _sums(self, outcomes: list[Case], some: tuple[int, ...]) -> Floats:
         found = np.zeros((len(outcomes), *self.shape))
@@ -115,11 +115,10 @@ class Section:
         """Words sent, as of `Outer`."""
         return self._kept(("sent", t, run, first, near), lambda: self._of(self._outer.words_sent(t, run, first, near)))
 
-    def ports(self, outcomes: list[Case], alive: int, kept: int, late: Late = NEVER) -> Floats:
+    def ports(self, outcomes: list[Case], alive: int, kept: int) -> Floats:
         """Cycles of ports where only `kept` are in the last memory, for all `outcomes` of the tensors `alive`."""
-
         return self._kept(
-            ("some ports", alive, kept, late),
+            ("some ports", alive, kept),
             lambda: self._stacked([self._outer.ports(outcome, kept) for outcome in outcomes]),
         )
 

@@ -9,7 +9,7 @@ from ..space.model import Floats, Ints, Model, one_way
 from ..space.skeleton import fill
 from ..space.ways import Ways
 from ..traffic.busy import busy_along
-from ..traffic.words import tile_size, union_size
+from ..traffic.words import has_room, union_size
 from ..tree.state import Skeleton
 from .nodes import value_of
 
@@ -76,11 +76,7 @@ def steady_and_far(model: Model, skeleton: Skeleton, far: Floats) -> float:
 def may_fit(model: Model, skeleton: Skeleton) -> bool:
     """Whether all memories have room for the smallest tiles that they may keep."""
     for level in range(skeleton.kept.shape[0] - 1):
-        used = 0.0
-        for t in range(model.kind.shape[0]):
-            if skeleton.kept[level, t]:
-                used += tile_size(model, t, skeleton.inside[level + 1]) * model.weight[level, t]
-        if used > model.capacity[level] * (1 + 1e-12):
+        if not has_room(model, skeleton.kept[level], level, skeleton.inside[level + 1]):
             return False
     return True
 

@@ -115,8 +115,7 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, o
             continue
         out[n, KEPT] = kept_on_average(model, t, w, box, out[n, SIZE], others)
         if box.bound > 1:
-            found = slide(model, t, w, box, out[n, SIZE])
-            out[n, FORWARD], out[n, BACK], out[n, AGAIN], out[n, POSITIONS] = found
+            out[n, FORWARD], out[n, BACK], out[n, AGAIN] = slide(model, t, w, box, out[n, SIZE])
 
 
 @bare
@@ -152,7 +151,7 @@ class Tables:
     """Tables of one problem's tensors; windows are kept for the next grid with the same tiles.
 
     `matter` are the dimensions whose tiles change the words of a tensor; what passes between memories is `known`.
-    Loops along those of the set `unrelated` leave it alone; it has a plain axis for each of `plain`.
+    Loops along those of the set `unrelated` leave it alone.
     """
 
     def __init__(self, model: Model) -> None:
@@ -164,7 +163,6 @@ class Tables:
         self.slides: Bools = (model.kind == WINDOW).any(axis=0)
         self._rows: dict[tuple[object, ...], Floats] = {}
         self.matter = [[d for d, kind in enumerate(row) if kind != PLAIN or not model.perfect] for row in self.kind]
-        self.plain = [sum(1 << d for d, kind in enumerate(row) if kind == PLAIN) for row in self.kind]
         self.unrelated = [sum(1 << d for d, kind in enumerate(row) if kind == UNRELATED) for row in self.kind]
         self.known: Store[np.float64] = Store(MAX_KNOWN)
 
@@ -178,6 +176,14 @@ class Tables:
         for w in range(int(self.model.windows[t])):
             total = total * self._window(t, w, box, -1, None)[..., SIZE]
         return total
+
+    def fit(self, kept: int, level: int, sizes: Sizes, instances: int = 1) -> Bools:
+        """Whether tiles of the tensors `kept` fit in so many instances of a memory together."""
+        used = np.zeros((1,) * self.dims)
+        for t in range(len(self.kind)):
+            if kept >> t & 1:
+                used = used + self.size(t, sizes) * self.model.weight[level, t]
+        return used <= self.model.capacity[level] * instances * (1 + 1e-12)
 
     def told_apart(self, least: Sizes, most: Sizes, times: Sequence[Ints | int]) -> Sizes:
         """Whether as many steps of so many tiles cover a bound for all tiles of a cell, 1 or 0; () if factors are
@@ -357,9 +363,9 @@ class Tables:
 
 def _fresh(rows: Floats, returns: Floats | float) -> Floats:
     """Words along a window, given the share of what is there on the way back."""
-    size, share, forward, back, again, positions = (rows[..., column] for column in range(6))
+    size, share, forward, back, again = (rows[..., column] for column in range(5))
     there = np.minimum((1 - again) * forward + again * back * returns, rows[..., KEPT])
-    fresh = np.maximum(0.0, size - positions * there)
+    fresh = np.maximum(0.0, size - there)
     return np.maximum(fresh * share, 1.0)
 
 

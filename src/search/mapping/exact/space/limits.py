@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from math import inf
-
-from .....costs.hierarchy import Architecture, Problem
-from .....errors import InfeasibleError, TilewrightError
+from .....costs.hierarchy import Problem
+from .....errors import TilewrightError
 from ...values import Request
 
 MAX_DIMS = 16
@@ -30,13 +28,3 @@ def check_timeloop(request: Request) -> None:
         expected = "perfect factors: Timeloop's model prices no others"
         lever = "ask for perfect factors, or for the exact model"
         raise TilewrightError("usage", "factors", expected, request.space.factors, lever)
-
-
-def infeasible(arch: Architecture, problem: Problem) -> InfeasibleError:
-    """The tightest memory: too small for a tile of one word of each tensor that it must hold."""
-    counts = [sum(arch.may_hold(level, problem)) for level in range(len(arch.levels))]
-    level = min(range(len(arch.levels) - 1), key=lambda i: (arch.levels[i].capacity_words or inf) - counts[i])
-    found = arch.levels[level]
-    lever = f"give {found.name} room for one word of each tensor, or let tensors pass it by"
-    subject = f"{problem.name} on {arch.name}"
-    return InfeasibleError(found.name, counts[level], found.capacity_words or 0, "words", lever, subject)

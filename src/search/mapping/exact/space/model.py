@@ -83,7 +83,7 @@ def model_of(
     if timeloop:
         arch, problem = as_timeloop_has_it(arch, problem)
     dims = tuple(d for d, bound in enumerate(problem.bounds) if bound > 1) or (0,)
-    kind, window, coefficient, windows = (_sums if timeloop else _indexing)(problem, dims)
+    kind, window, coefficient, windows = _indexing(problem, dims, boxes=timeloop)
     full = [float(tile_words(axes_of(t, problem.bounds), problem.bounds)) for t in problem.tensors]
     weight = np.array([[_weight(level, tensor) for tensor in problem.tensors] for level in arch.levels])
     read = np.array([[level.energy_pj / level.block_size] for level in arch.levels])
@@ -151,38 +151,26 @@ def _divisors(bounds: list[int]) -> tuple[Ints, Ints]:
     return table, np.array([len(found) for found in lists], np.int64)
 
 
-def _indexing(problem: Problem, dims: tuple[int, ...]) -> tuple[Ints, Ints, Ints, Ints]:
-    """`kind`, `window`, `coefficient` and `windows` of a model."""
+def _indexing(problem: Problem, dims: tuple[int, ...], *, boxes: bool) -> tuple[Ints, Ints, Ints, Ints]:
+    """`kind`, `window`, `coefficient` and `windows` of a model; with `boxes` all axes but plain ones are windows, whose
+    boxes may have more elements than iterations."""
     shape = len(problem.tensors), len(dims)
     kind, window, coefficient = np.zeros(shape, np.int64), np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
     windows = np.zeros(shape[0], np.int64)
     for t, tensor in enumerate(problem.tensors):
         axes = axes_of(tensor, problem.bounds)
-        windows[t] = len(axes.windows)
-        for d, dim in enumerate(dims):
-            if dim in axes.plain:
-                kind[t, d] = PLAIN
-        for w, sliding in enumerate(axes.windows):
-            for dim, c in zip(sliding.dims, sliding.coefficients, strict=True):
-                d = dims.index(dim)
-                kind[t, d], window[t, d], coefficient[t, d] = WINDOW, w, abs(c)
-    return kind, window, coefficient, windows
-
-
-def _sums(problem: Problem, dims: tuple[int, ...]) -> tuple[Ints, Ints, Ints, Ints]:
-    """As `_indexing`, where all axes are windows whose boxes may have more elements than iterations."""
-    shape = len(problem.tensors), len(dims)
-    kind, window, coefficient = np.zeros(shape, np.int64), np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
-    windows = np.zeros(shape[0], np.int64)
-    for t, tensor in enumerate(problem.tensors):
-        for row in tensor.coefficients:
-            terms = [(d, row[dim]) for d, dim in enumerate(dims) if row[dim]]
-            if [c for _, c in terms] == [1]:
-                kind[t, terms[0][0]] = PLAIN
-            elif terms:
-                for d, c in terms:
-                    kind[t, d], window[t, d], coefficient[t, d] = WINDOW, windows[t], c
-                windows[t] += 1
+        plain = [d for d in axes.plain if d in dims]
+        sums = [[(d, abs(c)) for d, c in zip(axis.dims, axis.coefficients, strict=True)] for axis in axes.windows]
+        if boxes:
+            rows = [[(d, row[d]) for d in dims if row[d]] for row in tensor.coefficients]
+            plain = [row[0][0] for row in rows if [c for _, c in row] == [1]]
+            sums = [row for row in rows if row and [c for _, c in row] != [1]]
+        windows[t] = len(sums)
+        kind[t, [dims.index(d) for d in plain]] = PLAIN
+        for w, terms in enumerate(sums):
+            for d, c in terms:
+                place = t, dims.index(d)
+                kind[place], window[place], coefficient[place] = WINDOW, w, c
     return kind, window, coefficient, windows
 
 

@@ -71,15 +71,6 @@ def in_rows(model: Model, spread: Ints, level: int) -> bool:
 
 
 @bare
-def distinct_least(model: Model, t: int, spread: Ints, level: int) -> float:
-    """Elements of tensor `t` that the instances of memory `level` ever hold, at least, each for itself.
-
-    Those along dimensions that do not index it hold the same.
-    """
-    return model.least[t] * spread_least(model, t, spread, level)
-
-
-@bare
 def set_spread(skeleton: Skeleton) -> None:
     """Complete a skeleton's `inside` and `used` from its `spread`."""
     levels, dims = skeleton.spread.shape
@@ -110,11 +101,10 @@ def tensor_energy(model: Model, skeleton: Skeleton, t: int) -> float:
         skeleton.least_words[level, t] = 0
         if skeleton.kept[level, t]:
             p = skeleton.parent[level + 1, t]
-            up = distinct_least(model, t, skeleton.spread, p)
+            up, distinct = model.least[t] * spread_least(model, t, skeleton.spread, p), model.least[t]
             if model.timeloop and model.windows[t] > 0 and skeleton.used[level + 1] > 1:  # see `price_of_help`
-                down = plain_words(model, t, model.bounds) * spread_least(model, t, skeleton.spread, level)
-            else:
-                down = distinct_least(model, t, skeleton.spread, level)
+                distinct = float(plain_words(model, t, model.bounds))
+            down = distinct * spread_least(model, t, skeleton.spread, level)
             owned = skeleton.owned[p, t], skeleton.owned[level, t]
             words = skeleton.least_words[level, t]
             skeleton.least[level, t] = settle(model, t, level, p, (up, down), owned, words)

@@ -36,6 +36,18 @@ def plain_words(model: Model, t: int, tile: Ints) -> int:
 
 
 @bare
+def visits(model: Model, t: int, tile: Ints) -> float:
+    """All elements of tensor `t` along those dimensions, once for each tile along dimensions that do not index it."""
+    total = 1.0
+    for d in range(tile.shape[0]):
+        if model.kind[t, d] == PLAIN:
+            total *= model.bounds[d]
+        elif model.kind[t, d] == UNRELATED:
+            total *= -(-model.bounds[d] // tile[d])
+    return total
+
+
+@bare
 def box_size(model: Model, t: int, tile: Ints) -> int:
     """Elements of tensor `t` in the bounding box of a tile."""
     words = plain_words(model, t, tile)
@@ -131,12 +143,7 @@ def between(box: Transfer, tile: Ints, child: Ints) -> Transfer:
 @bare_entry
 def sent_boxes(model: Model, t: int, box: Transfer, loose: bool) -> float:
     """As `words.sent`, in Timeloop's model."""
-    total = 1.0
-    for d in range(box.tile.shape[0]):
-        if model.kind[t, d] == PLAIN:
-            total *= model.bounds[d]
-        elif model.kind[t, d] == UNRELATED:
-            total *= -(-model.bounds[d] // box.tile[d])
+    total = visits(model, t, box.tile)
     for w in range(model.windows[t]):
         total *= along_boxes(model, t, w, box, loose)
     return total
@@ -155,10 +162,7 @@ def along_boxes(model: Model, t: int, w: int, box: Transfer, loose: bool) -> flo
 @bare
 def surely_sent(model: Model, t: int, tile: Ints, child: Ints, loose: bool) -> float:
     """Words that come from the parent however neighbours help: when a loop of a dimension that is in no sum goes on."""
-    total = 1.0
-    for d in range(tile.shape[0]):
-        if model.kind[t, d] == PLAIN:
-            total *= model.bounds[d]
+    total = float(plain_words(model, t, model.bounds))
     for w in range(model.windows[t]):
         total *= boxes_along(model, t, w, tile, child, loose) * box_along(model, t, w, child)
     return total

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from .....costs.compiled import bare
 from ..space.model import Floats, Ints
-
-Table = TypeVar("Table", Ints, Floats)
 
 
 @bare
@@ -22,14 +18,6 @@ def copy_words(target: Floats, source: Floats) -> None:
     """Copy words `source` (L, 2) to `target`."""
     for level in range(target.shape[0]):
         target[level, 0], target[level, 1] = source[level, 0], source[level, 1]
-
-
-@bare
-def copy_table(target: Table, source: Table) -> None:
-    """Copy `source` (M, N) to `target`."""
-    for i in range(target.shape[0]):
-        for j in range(target.shape[1]):
-            target[i, j] = source[i, j]
 
 
 @bare

@@ -20,7 +20,7 @@ import numpy as np
 
 from .....costs.compiled import bare
 from ..space.model import UNRELATED, Floats, Model
-from .windows import Transfer, extent, not_cut_off, overlap, present, slid
+from .windows import Transfer, all_along, extent, overlap, present, room_along, slid
 
 
 class Others(NamedTuple):
@@ -45,7 +45,8 @@ def others_of(model: Model, t: int, w: int, box: Transfer) -> Others:
             beside *= min(box.reach[d], -(-model.bounds[d] // box.step[d]))
     for other in range(model.windows[t]):
         if other != w:
-            size = float(extent(model, t, other, box.tile)) / not_cut_off(model, t, other, box.tile)
+            uncut = room_along(model, t, other, box.tile) / all_along(model, t, other, box.tile)
+            size = uncut * extent(model, t, other, box.tile)
             shared = max(shared, min(1.0, left(model, t, other, box, size) / size))
     return Others(unrelated, beside, shared)
 
@@ -98,10 +99,8 @@ def kept_on_average(model: Model, t: int, w: int, box: Transfer, size: float, ot
     """Elements at most that a step finds there on the average, of the `size` elements of window `w`, where its loop
     comes first; `others` are loops of other dimensions.
 
-    For perfect factors; inf for others, and for a known bound where loops further out are not understood.
+    For perfect factors; inf for a known bound where loops further out are not understood.
     """
-    if not model.perfect:
-        return np.inf
     step, first, bound, once = box.step, box.first, box.bound, box.once
     other = partner(model, t, w, box, first)
     many = model.bounds[first] // step[first]

@@ -150,16 +150,6 @@ def present(model: Model, t: int, w: int, tile: Ints, child: Ints, shift: int, e
 
 
 @bare
-def not_cut_off(model: Model, t: int, w: int, tile: Ints) -> float:
-    """Tiles along window `w`, over those that the bounds have room for."""
-    found = 1.0
-    for d in range(tile.shape[0]):
-        if model.window[t, d] == w:
-            found *= -(-model.bounds[d] // tile[d]) * min(tile[d], model.bounds[d]) / model.bounds[d]
-    return found
-
-
-@bare
 def room_along(model: Model, t: int, w: int, tile: Ints) -> float:
     """Tiles along window `w` that the bounds have room for: the last may be cut off."""
     found = 1.0
@@ -230,33 +220,30 @@ def off_by(pace: int, slow: int, most: int) -> int:
 
 
 @bare
-def nearest_return(model: Model, t: int, w: int, box: Transfer, bound: int, more: bool) -> int:
+def nearest_return(model: Model, t: int, w: int, box: Transfer) -> int:
     """How far a window has moved at least when a loop outside `first` advances, which falls back from its last one.
 
     Loops of other axes only let it fall back.  Those of another dimension of the window move it by a step of that
-    dimension (or by some multiple of it, if that is spread further out).  With `more`, `first` loops further out: it
-    advances there by a step, while the other dimension may fall back by some of its own.
-    Where terms have both signs, two that fall back may end where they were.
+    dimension (or by some multiple of it, if that is spread further out).  If `first` loops further out, it advances
+    there by a step, while the other dimension may fall back by some of its own.
+    Where terms have both signs, two that fall back may end where they were.  Perfect factors.
     """
-    if model.opposed[t]:
-        return 0
-    step, first, free = box.step, box.first, box.free
-    mine = alike(model, first, step[first])
-    least = (bound - 1) * mine[0] * model.coefficient[t, first]
-    reach = least, (bound - 1) * mine[1] * model.coefficient[t, first]
+    step, first = box.step, box.first
+    pace = step[first] * model.coefficient[t, first]
+    reach, more = (box.bound - 1) * pace, step[first] * box.bound < model.bounds[first]
+    least: int = 0 if model.opposed[t] else reach
     for d in range(step.shape[0]):
         if model.window[t, d] != w or d == first or step[d] >= model.bounds[d]:
             continue
-        c = model.coefficient[t, d]
+        c, alone = model.coefficient[t, d], (box.free >> d) & 1 == 1
         farthest = c * (model.bounds[d] - 1)
-        if reach[0] > farthest:
-            least = min(least, reach[0] - farthest)
+        if reach > farthest:
+            least = min(least, reach - farthest)
             if more:
-                slow = c * step[d] if (free >> d) & 1 else 1
-                least = min(least, off_by(mine[0] * model.coefficient[t, first], slow, farthest // slow))
-        elif more or (free >> d) & 1 == 0:
+                slow = c * step[d] if alone else 1
+                least = min(least, off_by(pace, slow, farthest // slow))
+        elif more or not alone:
             return 0
         else:
-            theirs = alike(model, d, step[d])
-            least = min(least, apart(reach, theirs, c))
+            least = min(least, abs(reach - c * step[d]))
     return least

@@ -6,12 +6,12 @@ The closed forms of `costs.exact`, without what only ragged ends and the order o
 from __future__ import annotations
 
 from .....costs.compiled import bare
-from ..space.model import PLAIN, UNRELATED, Floats, Ints, Model
-from .boxes import box_size, plain_words
+from ..space.model import Floats, Ints, Model
+from .boxes import box_size, plain_words, visits
 from .ragged import fixed_sizes, understood, window_words
 from .scattered import least_words
-from .window_reuse import Others, kept_on_average, others_of
-from .windows import Transfer, all_along, extent, nearest_return, not_cut_off, overlap, present, room_along, together
+from .window_reuse import Others, kept_on_average, others_of, stays
+from .windows import Transfer, all_along, extent, nearest_return, overlap, present, room_along, together
 
 
 @bare
@@ -23,6 +23,16 @@ def tile_size(model: Model, t: int, tile: Ints) -> int:
     for w in range(model.windows[t]):
         words *= extent(model, t, w, tile)
     return words
+
+
+@bare
+def has_room(model: Model, kept: Ints, level: int, tile: Ints) -> bool:
+    """Whether memory `level` has room for a tile of the tensors `kept` (T,)."""
+    used = 0.0
+    for t in range(kept.shape[0]):
+        if kept[t]:
+            used += tile_size(model, t, tile) * model.weight[level, t]
+    return bool(used <= model.capacity[level] * (1 + 1e-12))
 
 
 @bare
@@ -40,12 +50,8 @@ def sent(model: Model, t: int, box: Transfer, ragged: float) -> float:
 
     `ragged` is the share of words that other steps find there (0 unless factors are imperfect).
     """
-    total, fixed, first = 1.0 - ragged, fixed_sizes(box.child, box.step, box.free), box.first
-    for d in range(box.tile.shape[0]):
-        if model.kind[t, d] == PLAIN:
-            total *= model.bounds[d]
-        elif model.kind[t, d] == UNRELATED:
-            total *= -(-model.bounds[d] // box.tile[d])
+    total, first = (1.0 - ragged) * visits(model, t, box.tile), box.first
+    fixed = fixed_sizes(box.child, box.step, box.free)
     for w in range(model.windows[t]):
         if not model.perfect and understood(model, t, w, box.step, box.free):
             every, kept = window_words(model, t, w, box, fixed, others_of(model, t, w, box))
@@ -69,47 +75,38 @@ def found_there(model: Model, t: int, w: int, box: Transfer, size: float) -> flo
     most = kept_on_average(model, t, w, box, size, others)
     if box.bound == 0:
         return most
-    forward, back, again, positions = slide(model, t, w, box, size)
-    outer = -(-(-(-model.bounds[box.first] // box.step[box.first])) // box.bound)
-    back *= returns(model, t, w, box, outer, others)
-    return min(size, positions * min(most, (1 - again) * forward + again * back))
+    forward, back, again = slide(model, t, w, box, size)
+    back *= returns(model, t, w, box, others)
+    return min(size, most, (1 - again) * forward + again * back)
 
 
 @bare
-def slide(model: Model, t: int, w: int, box: Transfer, size: float) -> tuple[float, float, float, float]:
+def slide(model: Model, t: int, w: int, box: Transfer, size: float) -> tuple[float, float, float]:
     """What is there already, at most, of window `w` with `size` elements when the first loop advances or falls back.
 
     Answers the elements that stay when it advances, those when it falls back (where loops outside come back to the same
-    place), the share of steps at which it falls back, and the share of tiles that are not cut off.
+    place), and the share of steps at which it falls back; perfect factors.
     """
-    tile, child, first, bound = box.tile, box.child, box.first, box.bound
-    shift = model.coefficient[t, first] * box.step[first]
-    positions = not_cut_off(model, t, w, tile)
-    forward = min(size, overlap(model, t, w, tile, shift, True))
-    forward = min(forward, present(model, t, w, tile, child, shift, True))
-    steps = -(-model.bounds[first] // box.step[first])
-    outer = -(-steps // bound)
-    away = 0
-    if outer == 1 or model.bounds[first] % (box.step[first] * bound) == 0:
-        away = nearest_return(model, t, w, box, bound, outer > 1)
-    back = min(size, overlap(model, t, w, tile, away, False))
-    back = min(back, present(model, t, w, tile, child, away, False))
-    if outer > 1:
-        back = max(back, forward)
-    return forward, back, outer / steps, positions
+    steps = model.bounds[box.first] // box.step[box.first]
+    forward = stays(model, t, w, box, size, model.coefficient[t, box.first] * box.step[box.first])
+    outer, away = steps // box.bound, nearest_return(model, t, w, box)
+    back = min(size, float(overlap(model, t, w, box.tile, away, False)))
+    back = min(back, float(present(model, t, w, box.tile, box.child, away, False)))
+    back = max(back, forward if outer > 1 else 0.0)
+    return forward, back, outer / steps
 
 
 @bare
-def returns(model: Model, t: int, w: int, box: Transfer, outer: int, others: Others) -> float:
+def returns(model: Model, t: int, w: int, box: Transfer, others: Others) -> float:
     """Most that steps of loops outside the first find there, as a share of what the way back along window `w` allows.
 
     Loops of plain dimensions leave nothing behind, those of other windows only what these share; at best the former are
     the outermost, then the latter.
     """
-    alone = outer * others.unrelated
+    alone = others.unrelated * (model.bounds[box.first] // box.step[box.first] // box.bound)
     for d in range(box.step.shape[0]):
         if d != box.first and model.window[t, d] == w and (box.near >> d) & 1:
-            alone *= -(-model.bounds[d] // box.step[d])
+            alone *= model.bounds[d] // box.step[d]
     return 1.0 - 1.0 / alone + 1.0 / alone * (1.0 - 1.0 / others.beside) * others.shared
 
 

@@ -33,6 +33,11 @@ class Skeleton(NamedTuple):
     loose: Ints
 
 
+def kept_at(skeleton: Skeleton, level: int) -> int:
+    """The set of tensors that a memory keeps."""
+    return sum(1 << t for t, keeps in enumerate(skeleton.kept[level].tolist()) if keeps)
+
+
 class Grid(NamedTuple):
     """Tiles of a memory, by dimension: `size` (D,) cells, `low` and `high` (D, M) the smallest and largest tile of a
     cell, `stride` (D,) of the cell numbers; `perfect` tells whether tiles nest by divisibility, one in each cell."""

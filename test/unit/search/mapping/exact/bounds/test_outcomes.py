@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
-from tilewright.search.mapping.exact.bounds.outcomes import cases_of, outcomes_of, with_late
+from tilewright.search.mapping.exact.bounds.outcomes import cases_of, outcomes_of
 from tilewright.search.mapping.exact.space.model import PLAIN, UNRELATED, WINDOW, Model, model_of
 from tilewright.search.mapping.values import Space
 
@@ -106,4 +106,3 @@ def test_a_result_that_rests_in_a_plain_loop_leaves_the_window_nothing():
     c, r = 1 << 1, 1 << 3
     resting = [(near, run) for (_, first, near), _, (run, _, _) in cases if first == 3 and run & c]
     assert resting == [(c | r, c | r)]
-    assert all(not case[2][0] & c for case in with_late(problem, cases, (c, 1 << 0)))

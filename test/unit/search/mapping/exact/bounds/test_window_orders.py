@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from math import inf
-
 import pytest
 
-from tilewright.costs.bounds import bounds_of
 from tilewright.costs.exact import price_batch
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.search.mapping.exact import solve
-from tilewright.search.mapping.exact.tree.search import Search
 from tilewright.search.mapping.values import Request, Space
 
 from ..enumerate import every_mapping
@@ -49,14 +45,3 @@ def test_equals_enumeration(bounds: tuple[int, int, int, int], inputs: int, outp
     found = solve(arch, problem, REQUEST)
     assert found.proven
     assert found.energy == pytest.approx(float(prices.energy_pj[prices.valid].min()), rel=1e-12)
-
-
-def test_tables_know_that_results_rest_or_windows_find_something():
-    """A window finds something in loops of k where these come before those of c, and results rest in c: not both."""
-    problem, arch = convolution(8, 4, 8, 2), machine(4, 4, 50.0)
-    search = Search(arch, problem, REQUEST, bounds_of(arch, problem))
-    found = solve(arch, problem, REQUEST)
-    spread, kept = ((1,) * 4,) * 3, ((1, 0), (0, 0), (0, 1))
-    bound = search.estimates.by_tables(spread, kept, 0.0, inf)
-    assert found.proven
-    assert 0.999 * found.energy < bound <= found.energy * (1 + 1e-9)
