@@ -60,15 +60,15 @@ class MappingBatch:
         """The arrays, each in one piece."""
         return Batch(*(np.ascontiguousarray(getattr(self, field.name)) for field in fields(self)))
 
-    def mapping(self, index: int, problem: Problem) -> LoopMapping:
-        """Mapping number `index` as a value."""
-        names = [tensor.name for tensor in problem.tensors]
+    def mapping(self, index: int, problem: Problem, dims: Sequence[int] | None = None) -> LoopMapping:
+        """Mapping number `index` as a value; the batch has the problem's `dims`, all of them unless these are given."""
+        names, numbers = [tensor.name for tensor in problem.tensors], dims or range(len(problem.dims))
         return LoopMapping(
             tuple(
                 LevelMapping(
-                    _loops(self.order[index, level], self.temporal[index, level]),
-                    _loops(self.order_x[index, level], self.spatial_x[index, level]),
-                    _loops(self.order_y[index, level], self.spatial_y[index, level]),
+                    _loops(self.order[index, level], self.temporal[index, level], numbers),
+                    _loops(self.order_x[index, level], self.spatial_x[index, level], numbers),
+                    _loops(self.order_y[index, level], self.spatial_y[index, level], numbers),
                     frozenset(n for n, kept in zip(names, self.kept[index, level], strict=True) if not kept),
                 )
                 for level in range(self.temporal.shape[1])
@@ -76,8 +76,8 @@ class MappingBatch:
         )
 
 
-def _loops(order: Ints, factors: Ints) -> tuple[Loop, ...]:
-    return tuple(Loop(int(dim), int(factors[dim])) for dim in order if factors[dim] > 1)
+def _loops(order: Ints, factors: Ints, numbers: Sequence[int]) -> tuple[Loop, ...]:
+    return tuple(Loop(numbers[dim], int(factors[dim])) for dim in order if factors[dim] > 1)
 
 
 def pack(arch: Architecture, problem: Problem, mappings: Sequence[LoopMapping]) -> MappingBatch:

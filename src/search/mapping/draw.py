@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -12,6 +13,8 @@ from ...algebra.factors import primes_of
 from ...costs.hierarchy import Architecture, MappingBatch, Problem
 from .pricing import Bools, Ints, kept_tensors
 from .values import Space
+
+Rows = TypeVar("Rows")
 
 BATCH = 4096
 """Mappings that are drawn together."""
@@ -88,10 +91,10 @@ def fits_arrays(arch: Architecture, batch: MappingBatch) -> MappingBatch:
     return batch.part(good)
 
 
-def joined(batches: Sequence[MappingBatch]) -> MappingBatch:
-    """All mappings of `batches` in one."""
-    names = MappingBatch.__match_args__
-    return MappingBatch(*(np.concatenate([getattr(batch, name) for batch in batches]) for name in names))
+def joined(batches: Sequence[Rows]) -> Rows:
+    """The rows of some values whose fields are all arrays, in one."""
+    kind: Any = type(batches[0])
+    return kind(*(np.concatenate([getattr(batch, name) for batch in batches]) for name in kind.__match_args__))
 
 
 def with_orders(batch: MappingBatch, row: int, orders: Ints, kept: Bools) -> MappingBatch:

@@ -15,6 +15,7 @@ from ...costs.exact.batch import MAX_MACS as EXACT_MACS
 from ...costs.hierarchy import Architecture, LoopMapping, MappingBatch, Problem, pack
 from ...costs.timeloop.batch_model import MAX_MACS as TIMELOOP_MACS
 from ...errors import InfeasibleError
+from .objective import bound_of, unit_of, values_of
 from .values import Mapped, Request
 
 Floats = NDArray[np.float64]
@@ -60,7 +61,7 @@ class Pricer:
     def report(self, best: float) -> None:
         """Tell the request's listener about a better mapping."""
         if self.request.report is not None:
-            self.request.report(best * (1e-12 if self.request.objective == "edp" else 1.0), 0.0)
+            self.request.report(best * unit_of(self.request.objective), 0.0)
 
     def prices(self, batch: MappingBatch) -> Prices:
         """Prices of a batch; those of mappings that do not fit are computed all the same."""
@@ -85,17 +86,8 @@ class Pricer:
         )
 
     def objective(self, prices: Prices) -> Floats:
-        """What the request minimises: EDP in pJ cycles, energy in pJ or cycles; validity is left aside.
-
-        Mappers see the objective `dram` as energy, on a machine whose energy counts words (`mappers.map_problem`).
-        """
-        match self.request.objective:
-            case "edp":
-                return prices.energy_pj * prices.cycles
-            case "energy" | "dram":
-                return prices.energy_pj
-            case "latency" | "noc":
-                return prices.cycles
+        """What the request minimises: EDP in pJ cycles, energy in pJ or cycles; validity is left aside."""
+        return values_of(self.request.objective, prices.energy_pj, prices.cycles)
 
     def values(self, batch: MappingBatch) -> Floats:
         """The objective of each mapping, infinite where it does not fit."""
@@ -107,18 +99,15 @@ class Pricer:
         prices = self.prices(pack(self.arch, self.problem, [mapping]))
         seconds = self.seconds
         energy, cycles = float(prices.energy_pj[0]), int(prices.cycles[0])
-        values = {"edp": energy * 1e-12 * cycles, "energy": energy, "latency": float(cycles)}
-        bound = self.bound()
-        proven = values[self.request.objective] <= bound * (1 + ROUNDING)
-        return Mapped(mapping, values["edp"], energy, cycles, bound, proven, self.evaluated, seconds)
+        bound, objective = self.bound(), self.request.objective
+        proven = values_of(objective, energy, float(cycles)) * unit_of(objective) <= bound * (1 + ROUNDING)
+        return Mapped(mapping, energy * 1e-12 * cycles, energy, cycles, bound, proven, self.evaluated, seconds)
 
     def bound(self) -> float:
         """The bound that does not depend on mappings, remembered; 0 for Timeloop's model, which may go below it."""
         if self.request.model == "timeloop":
             return 0.0
-        found = bounds_of(self.arch, self.problem)
-        values = {"edp": found.edp_j_cycle, "energy": found.energy_pj, "latency": float(found.cycles)}
-        return values[self.request.objective]
+        return bound_of(bounds_of(self.arch, self.problem), self.request.objective)
 
 
 def kept_tensors(arch: Architecture, problem: Problem) -> Bools:

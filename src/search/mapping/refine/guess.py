@@ -16,6 +16,7 @@ from ....costs.exact.batch_kernel import Machine
 from ....costs.exact.compiled import PLAIN, UNRELATED, Floats, Ints, Shape, bare, bare_entry
 from ....costs.hierarchy import Architecture, MappingBatch, Problem
 from ....costs.hierarchy.batch import Batch
+from ..objective import values_of
 from ..pricing import Pricer, Prices
 from ..values import Objective, Request
 
@@ -52,13 +53,7 @@ class Guess:
         if not self.able:
             return np.zeros(len(batch))
         found = self.energies_and_cycles(batch, fitting=True)
-        match self.objective:
-            case "edp":
-                return found[:, 0] * found[:, 1]
-            case "energy" | "dram":
-                return found[:, 0]
-            case "latency" | "noc":
-                return found[:, 1].copy()
+        return values_of(self.objective, found[:, 0], found[:, 1])
 
     def energies_and_cycles(self, batch: MappingBatch, *, fitting: bool) -> Floats:
         """Guessed energy (pJ) and cycles of each mapping, and 1 where it may fit, else 0; (N, 3).

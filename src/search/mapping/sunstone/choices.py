@@ -8,10 +8,11 @@ from typing import Literal
 import numpy as np
 
 from ....costs.hierarchy import Problem
+from ..draw import joined
 from ..pricing import Bools, Ints
 from ..room import Room
 from .orders import Order, Reuse
-from .stages import Choices, Stage, Step, joined
+from .stages import Choices, Stage, Step
 from .tiles import maximal_with_fill
 from .unroll import Spread, allowed_dims, spreads
 

@@ -78,12 +78,6 @@ class Choices:
         return Choices(self.temporal[rows], self.columns[rows], self.rows[rows], self.order[rows])
 
 
-def joined(choices: list[Choices]) -> Choices:
-    """All choices in one."""
-    names = Choices.__match_args__
-    return Choices(*(np.concatenate([getattr(found, name) for found in choices]) for name in names))
-
-
 @dataclass(frozen=True)
 class Step:
     """One decision of the search: a tile of `stage` (None: no tile), a spread below `above`, and the order there.

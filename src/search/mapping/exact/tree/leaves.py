@@ -13,14 +13,14 @@ import numpy as np
 from .....costs.exact.batch import workspace
 from .....costs.exact.batch_kernel import price_all
 from .....costs.exact.batch_orders import best_orders, sets_for
-from .....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
+from .....costs.hierarchy import Architecture, Problem
 from .....costs.hierarchy.batch import Batch, MappingBatch
 from .....costs.timeloop.batch_model import Workspace as TimeloopWorkspace
 from ..bounds.estimates import ROUNDING, Estimates
 from ..bounds.hops import Placement
 from ..dominance.orders import blocks_of, count_of, looping, orders_of, orders_that_count
 from ..dominance.placements import distinct_placements
-from ..dominance.symmetries import Kept, members
+from ..dominance.symmetries import members
 from ..space.model import WINDOW, Bools, Floats, Ints, Model, reduced
 from ..space.spreads import Factors
 from .incumbent import Incumbent
@@ -43,11 +43,10 @@ MAX_MEMBERS = 4096
 
 
 class Site(NamedTuple):
-    """Where a skeleton's mappings run: `layouts` of its instances, not all of them if `unplaced`, what is `kept`."""
+    """Where a skeleton's mappings run: `layouts` of its instances, not all of them if `unplaced`."""
 
     layouts: Sequence[Sequence[Placement]]
     unplaced: bool
-    kept: Kept
 
 
 class Answered(NamedTuple):
@@ -94,13 +93,15 @@ class Settling:
         if number == 0:
             return inf
         leaves.number[0] = 0
-        if self.sets is not None and not site.unplaced and not self.diving:
-            return self.arrange_leaves(number, site)
-        energies, low = self.price(leaves.temporal[:number], leaves.order[:number], site.layouts[0], site.kept), inf
-        for row, energy in enumerate(energies if not self.diving else []):
+        energies, low = [inf] * number, inf
+        if self.sets is None or site.unplaced or self.diving:
+            energies = self.price(leaves.temporal[:number], leaves.order[:number], site.layouts[0])
+        for row in range(0 if self.diving else number):
             bound, least = leaves.bound[row].tolist()
-            if energy > least * (1 + ROUNDING) and bound < self.best.enough * (1 - ROUNDING):
-                low = low if self.settle(row, site) else min(low, bound)
+            if energies[row] > least * (1 + ROUNDING) and bound < self.best.enough * (1 - ROUNDING):
+                low = min(low, self.settle(row, site))
+                if self.hurried:
+                    return min(low, float(leaves.bound[row:number, 0].min()))
         return low
 
     def is_late(self) -> bool:
@@ -108,17 +109,23 @@ class Settling:
         self.hurried = self.hurried or self.late()
         return self.hurried
 
-    def settle(self, row: int, site: Site) -> bool:
-        """Price all that a leaf stands for, in all orders; False if that is too much, or takes too long."""
+    def settle(self, row: int, site: Site) -> float:
+        """Put all that a leaf stands for in its best order; price what may be better than the best.
+
+        Returns a lower bound of what is not settled by that.
+        """
+        bound = float(self.leaves.bound[row, 0])
         if self.model.timeloop:
-            return self.settle_boxes(row, site)
-        factors = None if site.unplaced else self.members(self.leaves.temporal[row])
-        if factors is None or len(factors) * len(site.layouts) > MAX_ORDERS:
-            return False
-        for chosen, layout in product(factors, site.layouts):
-            if not self.try_orders(row, chosen, layout, site, MAX_ORDERS // len(factors)):
-                return False
-        return True
+            return inf if self.settle_boxes(row, site) else bound
+        factors, low = None if site.unplaced else self.members(self.leaves.temporal[row]), inf
+        if factors is None:
+            return bound
+        for first in range(0, len(factors), LEAVES):
+            chosen = np.array(factors[first : first + LEAVES])
+            low = min([low, *(self.arrange(row, chosen, layout, site) for layout in site.layouts)])
+            if self.hurried:
+                break
+        return low
 
     def settle_boxes(self, row: int, site: Site) -> bool:
         """`settle` in Timeloop's model: where neighbours may help, all placements and orders count."""
@@ -142,7 +149,7 @@ class Settling:
             if self.is_late():
                 return False
             some = orders[begin : begin + MANY]
-            self.price(np.repeat(factors[None], len(some), axis=0), some, layout, site.kept)
+            self.price(np.repeat(factors[None], len(some), axis=0), some, layout)
         return True
 
     def placements(self, site: Site) -> Sequence[Sequence[Placement]]:
@@ -156,27 +163,6 @@ class Settling:
                 self.distinct.clear()
             self.distinct[key] = distinct_placements(self.model, site.layouts)
         return self.distinct[key]
-
-    def arrange_leaves(self, number: int, site: Site) -> float:
-        """Put all that the first `number` leaves stand for in its best order; price what may be better than the best.
-
-        Returns a lower bound of what is not settled by that.
-        """
-        low, leaves = inf, self.leaves
-        for row in range(number):
-            bound, left = float(leaves.bound[row, 0]), float(leaves.bound[row:number, 0].min())
-            if bound >= self.best.enough * (1 - ROUNDING):
-                continue
-            factors = self.members(leaves.temporal[row])
-            if factors is None:
-                low = min(low, bound)
-                continue
-            for first in range(0, len(factors), LEAVES):
-                chosen = np.array(factors[first : first + LEAVES])
-                low = min([low, *(self.arrange(row, chosen, layout, site) for layout in site.layouts)])
-                if self.hurried:
-                    return min(low, left)
-        return low
 
     def members(self, factors: Ints) -> list[Ints] | None:
         """All that some factors (L, D) stand for; None if that is too much."""
@@ -193,42 +179,43 @@ class Settling:
         if self.is_late():
             return bound
         rows = self.rows(layout, factors, np.repeat(self.leaves.order[row][None], len(factors), axis=0))
-        energies, cycles = np.zeros(len(factors)), bound / least if self.objective == 0 else 1.0
-        sets = self.sets
-        if sets is None or not best_orders(room.shape, room.machine, rows, room.loops, room.work, sets, energies):
-            return bound
-        for n in np.flatnonzero(energies * cycles < self.best.enough * (1 - ROUNDING)).tolist():
-            self.price(factors[n : n + 1], rows.order[n : n + 1], layout, site.kept)
-            value = self.value(float(energies[n]), int(room.answers.cycles[0]))
-            if value > float(energies[n]) * cycles * (1 + ROUNDING) and not self.try_orders(
-                row, factors[n], layout, site, MAX_ORDERS
-            ):
-                low = min(low, float(energies[n]) * cycles)
+        bounds, energies = np.full(len(factors), bound), np.zeros(len(factors))
+        if self.sets is not None:
+            if not best_orders(room.shape, room.machine, rows, room.loops, room.work, self.sets, energies):
+                return bound
+            bounds = energies * (bound / least if self.objective == 0 else 1.0)
+        for n in np.flatnonzero(bounds < self.best.enough * (1 - ROUNDING)).tolist():
+            if self.sets is not None:
+                self.price(factors[n : n + 1], rows.order[n : n + 1], layout)
+                if self.value(float(energies[n]), int(room.answers.cycles[0])) <= bounds[n] * (1 + ROUNDING):
+                    continue
+            if not self.try_orders(row, factors[n], layout, site):
+                low = min(low, float(bounds[n]))
         return low
 
-    def try_orders(self, row: int, factors: Ints, layout: Sequence[Placement], site: Site, most: int) -> bool:
-        """Price all orders in a leaf's blocks; False if it is late, or there are more than `most` over all layouts."""
+    def try_orders(self, row: int, factors: Ints, layout: Sequence[Placement], site: Site) -> bool:
+        """Price all orders in a leaf's blocks; False if it is late, or there are too many over all layouts."""
         blocks = blocks_of(self.leaves, row, self.model, self.skeleton.kept)
-        if count_of(blocks) * len(site.layouts) > most:
+        if count_of(blocks) * len(site.layouts) > MAX_ORDERS:
             return False
         orders = np.array(list(orders_of(blocks)), np.int64)
         for first in range(0, len(orders), LEAVES):
             if self.is_late():
                 return False
             some = orders[first : first + LEAVES]
-            self.price(np.repeat(factors[None], len(some), axis=0), some, layout, site.kept)
+            self.price(np.repeat(factors[None], len(some), axis=0), some, layout)
         return True
 
-    def price(self, factors: Ints, orders: Ints, layout: Sequence[Placement], kept: Kept) -> list[float]:
+    def price(self, factors: Ints, orders: Ints, layout: Sequence[Placement]) -> list[float]:
         """Energies (N,) of mappings (N, L, D), the best of which is kept."""
-        number = len(factors)
-        answers = self.answers(self.rows(layout, factors, orders))
+        number, batch = len(factors), self.rows(layout, factors, orders)
+        answers = self.answers(batch)
         self.evaluated += number
         energies: list[float] = answers.energy[:number].tolist()
         for n, energy in enumerate(energies):
             if answers.valid[n]:
                 cycles = int(answers.cycles[n])
-                found = partial(self.mapping, factors[n], orders[n], layout, kept)
+                found = partial(MappingBatch(*batch).mapping, n, self.problem, self.dims)
                 self.best.offer(self.value(energy, cycles), energy, cycles, found)
         return energies
 
@@ -247,19 +234,3 @@ class Settling:
         kept = np.broadcast_to(self.skeleton.kept.astype(np.bool_), (number, *self.skeleton.kept.shape)).copy()
         x, y, along_x, along_y = (np.array([[level[part] for level in layout]] * number, np.int64) for part in range(4))
         return Batch(factors, orders, x, along_x, y, along_y, kept)
-
-    def mapping(self, factors: Ints, orders: Ints, layout: Sequence[Placement], kept: Kept) -> LoopMapping:
-        """A mapping as a value."""
-        levels: list[LevelMapping] = []
-        for level, (x, y, along_x, along_y) in enumerate(layout):
-            away = frozenset(
-                tensor.name
-                for tensor, chain in zip(self.problem.tensors, kept, strict=True)
-                if level < len(layout) - 1 and not chain[level]
-            )
-            temporal = self._loops(tuple(factors[level].tolist()), orders[level].tolist())
-            levels.append(LevelMapping(temporal, self._loops(x, along_x), self._loops(y, along_y), away))
-        return LoopMapping(tuple(levels))
-
-    def _loops(self, factors: Factors, order: Sequence[int]) -> tuple[Loop, ...]:
-        return tuple(Loop(self.dims[d], factors[d]) for d in order if factors[d] > 1)

@@ -12,13 +12,14 @@ from .....costs.bounds import Bounds
 from .....costs.clock import processor_seconds
 from .....costs.hierarchy import Architecture, LoopMapping, Problem
 from .....interruption import requested
+from ...objective import unit_of
+from ...pricing import nothing_fits
 from ...values import OBJECTIVES, Mapped, Request
 from ..bounds.estimates import ROUNDING, Estimates
 from ..bounds.hops import Hops, placements, plain
 from ..bounds.nodes import Task
 from ..dominance.symmetries import Kept, Places, Spread, symmetries
 from ..space.families import families_of, last_kept
-from ..space.limits import infeasible
 from ..space.meshes import least_steps
 from ..space.model import TRIFLE, model_of, reduced
 from ..space.spreads import Factors, Layout, chain_arrays, hold_choices, placed
@@ -154,11 +155,11 @@ class Search:
     def site(self, spread: Spread, kept: Kept) -> Site:
         """Where a skeleton runs: one placement of its instances where it does not matter or there are too many."""
         if self.placed:
-            return Site(*placements(self.model, spread, self.meshes, split=self.request.space.split_axes), kept)
+            return Site(*placements(self.model, spread, self.meshes, split=self.request.space.split_axes))
         found = self.hops.placements(spread) if self.hops.some else None
         if found is not None:
-            return Site(found, False, kept)
-        return Site([[plain(layout) for layout in self.layouts(spread, kept) or []]], self.hops.some, kept)
+            return Site(found, False)
+        return Site([[plain(layout) for layout in self.layouts(spread, kept) or []]], self.hops.some)
 
     def take(self, mapping: LoopMapping, energy: float, cycles: int) -> None:
         """Take over a mapping that is known, if it is better than the best."""
@@ -263,15 +264,14 @@ class Search:
     def answer(self, low: float, began: float) -> Mapped:
         """What was found; `low` bounds everything from below."""
         if self.best.value == inf:
-            raise infeasible(self.arch, self.problem)
-        unit = 1e-12 if self.objective == 0 else 1.0
+            raise nothing_fits(self.arch, self.problem, "exact")
         low = low if low > NOTHING else 0.0
         return Mapped(
             self.best.mapping,
             self.best.energy * self.best.cycles * 1e-12,
             self.best.energy,
             self.best.cycles,
-            low * unit,
+            low * unit_of(self.request.objective),
             low >= self.best.value * (1 - ROUNDING),
             self.settling.evaluated,
             processor_seconds() - began,

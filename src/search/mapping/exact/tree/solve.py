@@ -14,6 +14,7 @@ from .....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, 
 from .....costs.timeloop.batch_arrays import moves_one_axis
 from .....errors import InfeasibleError
 from .....interruption import stop_unless, stoppable
+from ...objective import bound_of, unit_of
 from ...refine import solve as refine
 from ...values import Mapped, Request
 from ..space.limits import check, check_timeloop
@@ -84,8 +85,7 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
     check(problem)
     clock = _Clock(request)
     limits = bounds_of(arch, problem) if request.model == "exact" else timeloop_bounds(arch, problem)
-    least = {"edp": limits.edp_j_cycle * 1e12, "energy": limits.energy_pj, "latency": float(limits.cycles)}
-    floor = least[request.objective]
+    floor = bound_of(limits, request.objective) / unit_of(request.objective)
     evaluated = 0
     search: Search | None = None
     if request.space.factors == "imperfect":

@@ -14,9 +14,9 @@ from tilewright.costs.exact import evaluate
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.errors import InfeasibleError
 from tilewright.search.mapping.exact import solve
-from tilewright.search.mapping.exact.space.limits import infeasible
 from tilewright.search.mapping.exact.tree.search import Search
 from tilewright.search.mapping.exact.tree.solve import Help, simplest
+from tilewright.search.mapping.pricing import nothing_fits
 from tilewright.search.mapping.values import Factors, Mapped, Request, Space
 
 GEMM = Problem(
@@ -62,7 +62,7 @@ def test_help_comes_where_the_best_is_far_above_the_bound(near: float, helps: in
 
     def nothing(arch: Architecture, problem: Problem, request: Request, starts: object) -> Mapped:
         limits.append(request.time_limit_s)
-        raise infeasible(arch, problem)
+        raise nothing_fits(arch, problem, "refine")
 
     monkeypatch.setattr(module, "refine", nothing)
     monkeypatch.setattr(module, "HELP", (Help(0.0, 0.25, near),))
