@@ -102,14 +102,11 @@ class Places:
     def merged(self, kept: Kept) -> tuple[Order, ...]:
         """Memories with meshes, those together that act as one."""
         if kept not in self._merged:
-            found: list[Order] = [(level,) for level in self._levels[:1]]
-            for near, far in pairwise(self._levels):
-                held = any(any(chain[near:far]) for chain in kept)
-                slides = any(any(chain[:near]) for chain, sliding in zip(kept, self._sliding, strict=True) if sliding)
-                if self._separate or held or slides or not all(self._passive[near : far + 1]):
-                    found.append((far,))
-                else:
-                    found[-1] = (*found[-1], far)
+            inner = [chain for chain, slides in zip(kept, self._sliding, strict=True) if slides]
+            found: list[Order] = []
+            for group in filter(None, self.groups_of(kept)):
+                alone = self._separate or any(any(chain[: group[0]]) for chain in inner)
+                found += [(level,) for level in group] if alone else [tuple(group)]
             self._merged[kept] = tuple(found)
         return self._merged[kept]
 

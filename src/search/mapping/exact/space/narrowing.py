@@ -216,10 +216,11 @@ def timeloop_flow(model: Model, mesh: Mesh, desk: Desk, t: int) -> None:
     several = 0
     for room in mesh.room:
         several += 1 if room > 1 else 0
-    if mesh.room[0] > 1:
-        desk.flows[0, t, 0] = min(desk.flows[0, t, 0], model.least[t])
-    for level in range(mesh.room.shape[0] if model.windows[t] > 0 and several > 1 else 0):
-        desk.flows[1, t, level] *= plain_words(model, t, model.bounds) / model.least[t]
+    for level in range(mesh.room.shape[0]):
+        if mesh.room[0] > 1:
+            desk.flows[0, t, level] = min(desk.flows[0, t, level], model.least[t])
+        if model.windows[t] > 0 and several > 1:
+            desk.flows[1, t, level] *= plain_words(model, t, model.bounds) / model.least[t]
 
 
 @inner

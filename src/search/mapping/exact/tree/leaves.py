@@ -19,7 +19,6 @@ from .....costs.timeloop.batch_model import Workspace as TimeloopWorkspace
 from ..bounds.estimates import ROUNDING, Estimates
 from ..bounds.hops import Placement
 from ..dominance.orders import blocks_of, count_of, looping, orders_of, orders_that_count
-from ..dominance.placements import distinct_placements
 from ..dominance.symmetries import members
 from ..space.model import WINDOW, Bools, Floats, Ints, Model, reduced
 from ..space.spreads import Factors
@@ -34,9 +33,6 @@ LEAVES = 16
 
 MAX_BOXES, MANY = 20_000, 256
 """The same in Timeloop's model, where neighbours may help, and how many are priced together."""
-
-MAX_DISTINCT = 256
-"""Spreads whose placements are remembered."""
 
 MAX_MEMBERS = 4096
 """Factors for which one mapping stands that are put in their best order to settle it."""
@@ -84,7 +80,6 @@ class Settling:
         if model.timeloop:
             children = max(prod(arch.fan_out(level)) for level in range(levels))
             self.timeloop = TimeloopWorkspace(arch, reduced(problem, dims), children)
-        self.distinct: dict[bytes, Sequence[Sequence[Placement]]] = {}
         self.evaluated, self.hurried, self.diving = 0, False, False
 
     def price_leaves(self, site: Site) -> float:
@@ -141,7 +136,7 @@ class Settling:
             for order, block, every in zip(first.tolist(), blocks, helped.tolist(), strict=True)
         ]
         blocks = [looping(block, mine) for block, mine in zip(blocks, factors.tolist(), strict=True)]
-        layouts = self.placements(site) if helped.any() else site.layouts[:1]
+        layouts = site.layouts if helped.any() else site.layouts[:1]
         if count_of(blocks) * len(layouts) > MAX_BOXES:
             return False
         orders = np.array(list(orders_of(blocks)), np.int64)
@@ -151,18 +146,6 @@ class Settling:
             some = orders[begin : begin + MANY]
             self.price(np.repeat(factors[None], len(some), axis=0), some, layout)
         return True
-
-    def placements(self, site: Site) -> Sequence[Sequence[Placement]]:
-        """Those of a site's layouts in which neighbours differ."""
-        spread = self.skeleton.spread
-        if spread[0].max() > 1 or self.model.mesh[0, 0] == 0:  # words pass from unit to unit, or take links
-            return site.layouts
-        key = spread.tobytes()
-        if key not in self.distinct:
-            if len(self.distinct) >= MAX_DISTINCT:
-                self.distinct.clear()
-            self.distinct[key] = distinct_placements(self.model, site.layouts)
-        return self.distinct[key]
 
     def members(self, factors: Ints) -> list[Ints] | None:
         """All that some factors (L, D) stand for; None if that is too much."""

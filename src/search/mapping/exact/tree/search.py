@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from dataclasses import replace
 from itertools import product
 from math import inf, prod
 
@@ -81,6 +82,9 @@ class Search:
         energies = [0.0 if self.model.timeloop else level.hop_energy_pj for level in arch.levels]
         self.hops = Hops(self.model, self.meshes, energies, split=split)
         self.estimates = Estimates(self.model, prod(self.meshes[-1]), self.objective, limits, self.hops)
+        if self.model.timeloop:  # of which `limits` know no ports
+            ports = int(self.estimates.outer.busy(self.model.least[None, :, None], 0).item())
+            limits = self.estimates.limits = replace(limits, cycles=max(limits.cycles, ports))
         self.skeleton, self.value, self.set_up = (
             self.estimates.skeleton, self.estimates.value, self.estimates.set_up,
         )  # fmt: skip
@@ -101,7 +105,7 @@ class Search:
         every, may = arch.may_spread(problem), list(product(*self.chains))
         spread = [every[d] for d in self.dims]
         self.families = families_of(may, self.ways_to_keep(), self.places, spread)
-        self.until, self.patience, self.alone, self.wide = inf, PATIENCE, False, False
+        self.until, self.patience, self.wide = inf, PATIENCE, False
         self.near, self.last = 0.0, inf
         self.slice = SLICE if self.model.perfect else min(SLICE, max(FEWEST, TRIALS // sum(self.bounds)))
 
@@ -175,8 +179,6 @@ class Search:
         self.until, self.patience = until, self.nodes + patience
         if self.least == inf:
             return True
-        if self.model.base == TRIFLE and not self.alone:
-            self.begin_alone()
         fewest = max(1.0, least_steps(self.model, self.families[0].mesh) * (1 - ROUNDING), self.limits.cycles)
         first = self.value(self.least, fewest)
         while True:
@@ -185,6 +187,7 @@ class Search:
             beyond = max(self.families[family].reached, first)
             self.low = min(self.settled_low, front, beyond, self.best.enough)
             if min(front, beyond) * (1 + ROUNDING) >= self.best.enough or min(front, beyond) == inf:
+                self.low = min(self.settled_low, self.best.enough)
                 return True
             if self.late() or len(self.queue) > MAX_QUEUE or self.families[family].stuck:
                 return False
@@ -193,31 +196,15 @@ class Search:
             else:
                 self.step(*heapq.heappop(self.queue))
 
-    def begin_alone(self) -> None:
-        """A first mapping where work is free: on a single unit, with the last memory before the outermost alone.
-
-        There is none where other memories must hold tensors, too.
-        """
-        self.alone = True
-        spread = ((1,) * len(self.dims),) * self.levels
-        alone = [[chain for chain in chains if not any(chain[:-1])] for chains in self.chains]
-        energies = {
-            kept: self.set_up(spread, kept)[0] + self.estimates.outer.least(last_kept(kept)) for kept in product(*alone)
-        }
-        if not energies:
-            return
-        kept = min(energies, key=lambda kept: energies[kept])
-        bound = self.estimates.by_tables(spread, kept, 0.0, inf)
-        for factor in (1 + 1e-6, STRIDE, WIDENING):
-            self.explore(spread, kept, min(self.best.value, bound * factor))
-            if self.best.value <= bound * factor or self.late():
-                return
-
     def step(self, bound: float, spread: Spread, family: int, kept: Kept) -> None:
         """Look into the most promising node."""
         if not kept:
-            for node in self.skeletons(spread, family):
+            nodes = self.skeletons(spread, family)
+            for node in nodes:
                 heapq.heappush(self.queue, node)
+            if self.model.timeloop and self.best.value == inf and nodes:  # else the queue would fill
+                bound, spread, _, kept = min(nodes)
+                self.dive(self.estimates.by_tables(spread, kept, bound, inf), spread, kept)
             return
         start = self.estimates.by_tile(spread, kept, bound)
         if self.later(start, (bound, spread, family, kept)):

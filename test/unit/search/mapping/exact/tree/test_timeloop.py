@@ -151,6 +151,15 @@ def test_random_spaces(machine: Callable[[Random], Architecture]):
     assert proven >= 2
 
 
+def test_units_of_a_memory_share_words_that_pass_it():
+    """Inputs come from far away for all units at once, whatever memories they pass."""
+    tensors = Tensor("I", ((1, 1),)), Tensor("W", ((0, 1),)), Tensor("Z", ((1, 0),), is_output=True)
+    levels = Level("L0", 8, 2, 1, 1, 1.0, holds=("O", "W")), Level("far", None, 1, 1, 1, 4.8)
+    arch = Architecture("units", levels, "MAC", 8, 4, 1.0)
+    problem = Problem("line", ("p", "r"), (11, 4), tensors)
+    assert verdict(arch, problem, Request("energy", "timeloop", Space(True, True)), 3000) == "proven"
+
+
 def test_same_answer_twice():
     bounds, tensors, arch, space = CASES[4]
     problem = problem_of(bounds, **tensors)
