@@ -71,16 +71,24 @@ class Constants:
         for name in [name for name in self.resources if name not in named]:
             del self.resources[name]
 
-    def fold(self, op: Operation) -> Array | None:
-        """The result of a layer whose operands are all constants, else None; never much larger than its operands."""
+    def fold(self, op: Operation, depth: int = 0) -> Array | None:
+        """The result of a layer whose operands are all constants, else None; never much larger than its operands.
+
+        Layers before it, `depth` of them one after the other, are folded for it.
+        """
         if not isinstance(op, graph.LayerOp) or isinstance(op, graph.WeightOp) or not op.operands:
             return None
         given = sum(size_bytes(tensor_type(operand)) for operand in op.operands)
         if size_bytes(tensor_type(op.result)) > given + GROWTH_BYTES:
             return None
-        arrays = [self.array(operand) for operand in op.operands]
-        if any(array is None for array in arrays):
-            return None
+        arrays: list[Array] = []
+        for operand in op.operands:
+            array, owner = self.array(operand), operand.owner
+            if array is None and depth and isinstance(owner, Operation):
+                array = self.fold(owner, depth - 1)
+            if array is None:
+                return None
+            arrays.append(array)
         with np.errstate(all="ignore"):
             (result,) = self.interpreter.run_op(op, tuple(arrays))
         return np.ascontiguousarray(result).reshape(np.shape(result))  # a scalar stays one

@@ -20,6 +20,7 @@ from ...interpreters.constants import Constants
 from .graph_normalize import FoldConstants
 from .identities import IDENTITIES
 from .narrow_weights import narrow_weights
+from .quantized_affine import affine
 from .quantized_layers import arithmetic, average, commutes, concatenation, on_integers, softmax
 from .quantized_products import accumulate
 from .quantized_values import Builder, Goal, epilogue_bounds, find_goal, quantised, uniform_8_bits
@@ -60,7 +61,8 @@ def _reach(builder: Builder, goal: Goal, source: SSAValue) -> SSAValue | None:
             sums = accumulate(builder, layer)
             return None if sums is None else goal.requantize(builder, sums)
         case graph.BinaryOp() as layer:
-            return arithmetic(builder, layer, goal)
+            value = arithmetic(builder, layer, goal)
+            return affine(builder, layer, goal) if value is None else value
         case graph.ReduceOp() as layer if layer.kind.data in (graph.ReduceKind.MEAN, graph.ReduceKind.SUM):
             return average(builder, layer, goal)
         case graph.PoolOp() as layer if layer.kind.data != graph.PoolKind.MAX:
@@ -162,7 +164,7 @@ class GraphQuantizePass(ModulePass):
 
     Convolutions and matrix products become 8-bit products with i32 accumulators, then `graph.requantize` (scaling by
     an integer factor and a shift, as in Jacob et al., CVPR 2018); where their result is wanted in f32, the
-    accumulators are dequantised.  Zero points of activations go into pad value and bias.  Sums, differences, products,
+    accumulators are dequantised.  Zero points of activations go into pad value and bias.  Sums, differences, products (of two maps, or with constants),
     means, maxima and what moves elements are done on integers too; relu and clip become bounds.  Softmax takes integers
     where its exponentials are known to be finite, then without the maximum of a row, and makes integers.  Other layers
     stay in f32 between dequantize and quantize.

@@ -15,7 +15,7 @@ from ...dialects.graph.quantized import RANGES
 from ...dialects.types import dtype_of, shape_of, si8, tensor
 from ...interpreters.constants import Constants
 from ...interpreters.graph_numpy import pool, quantize
-from .quantized_values import Accumulator, Array, Builder, Goal, Quantised, quantised, uniform_8_bits
+from .quantized_values import Accumulator, Array, Builder, Goal, Quantised, constant, quantised, uniform_8_bits
 
 ADD_BITS = 20
 """Factors of the terms of an addition have so many bits: 255 * 2^20 twice stays far below 2^31."""
@@ -128,7 +128,7 @@ def softmax(builder: Builder, op: graph.SoftmaxOp, goal: Goal | None) -> SSAValu
     if goal is None and not bounded:
         return None
     if bounded and given is not None and mask is not None and goal is not None:
-        whole = _whole_numbers(op, given, _constant(mask, builder.constants), goal)
+        whole = _whole_numbers(op, given, constant(mask, builder.constants), goal)
         mask = mask if whole is None else builder.weight("mask", whole)
     made = graph.SoftmaxOp(
         given.value if bounded and given is not None else op.x,
@@ -148,18 +148,9 @@ def _without_mask(value: SSAValue, constants: Constants) -> tuple[SSAValue, SSAV
     adds = value.owner
     if isinstance(adds, graph.BinaryOp) and adds.kind.data == graph.BinaryKind.ADD:
         for one, other in ((adds.a, adds.b), (adds.b, adds.a)):
-            if _constant(other, constants) is not None and shape_of(one) == shape_of(value):
+            if constant(other, constants) is not None and shape_of(one) == shape_of(value):
                 return one, other
     return value, None
-
-
-def _constant(value: SSAValue, constants: Constants) -> Array | None:
-    """The numbers of a constant, or of one in 8 bits."""
-    given = quantised(value, constants)
-    steps = None if given is None or not given.is_uniform else constants.array(given.value)
-    if given is None or steps is None:
-        return constants.array(value)
-    return (steps.astype(np.int64) - int(given.zero)) * float(given.scale)
 
 
 def _whole_numbers(op: graph.SoftmaxOp, given: Quantised, mask: Array | None, goal: Goal) -> Array | None:
@@ -184,7 +175,7 @@ def _has_bounded_rows(op: graph.SoftmaxOp, given: Quantised, mask: SSAValue | No
     """Whether the maximum of each row of integers, their zero point left out, plus a mask lies within `EXPONENT` on
     both sides of 0."""
     low, high = (bound * float(given.scale) for bound in RANGES[given.element])
-    added = None if mask is None else _constant(mask, constants)
+    added = None if mask is None else constant(mask, constants)
     if added is not None:
         along = op.axis.value.data - len(shape_of(op.x)) + added.ndim
         low += float(np.min(added if along < 0 else added.max(axis=along)))

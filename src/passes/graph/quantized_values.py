@@ -19,6 +19,9 @@ from ...interpreters.graph_numpy import quantize
 
 Array = NDArray[Any]
 
+FOLDED = 3
+"""Layers between a constant of a batch normalisation in 8 bits and what it is multiplied with."""
+
 
 @dataclass(frozen=True)
 class Quantised:
@@ -63,6 +66,16 @@ def _parameters(op: graph.QuantizeOp | graph.DequantizeOp, constants: Constants)
     if scale is None or zero is None or not np.all(np.isfinite(scale) & (scale > 0)):
         return None
     return scale.astype(np.float64), zero.astype(np.int64)
+
+
+def constant(value: SSAValue, constants: Constants) -> Array | None:
+    """The numbers of a constant, of one in 8 bits, or of a few layers of constants; None of other values."""
+    given = quantised(value, constants)
+    steps = None if given is None or not given.is_uniform else constants.array(given.value)
+    if given is not None and steps is not None:
+        return (steps.astype(np.int64) - int(given.zero)) * float(given.scale)
+    array = constants.array(value)
+    return constants.fold(value.owner, FOLDED) if array is None and isinstance(value.owner, Operation) else array
 
 
 def uniform_8_bits(value: Quantised | None) -> TypeGuard[Quantised]:
