@@ -106,7 +106,7 @@ LARGE = 1 / 8
 """Part of the room from which on a map is better made and read tile by tile."""
 
 HELD_SHARE = 1 / 64
-"""Part of a large map's traffic that a step in rows pays for leaving it on chip."""
+"""Part of a large map's traffic that a step in rows pays for leaving it on chip, and one of wholes for an input."""
 
 LAYER_CYCLES = 64
 """What a step in rows pays for each of its layers, in cycles."""
@@ -199,28 +199,36 @@ class Search:
         moved = [n for n in touched if n not in self.kept and n not in inner]
         crossing = sum(network.map_bytes[n] for n in moved) / network.bytes_per_cycle
         need = passing + 2 * max(layer.scratch_bytes for layer in layers)
+        whole: tuple[Step | None, float] = None, inf
         if len(layers) == 1:
             loaded = sum(network.map_bytes[n] for n in touched if n not in self.kept)
             over = self.overwritten(start)
             saved = network.map_bytes[over] if over >= 0 else 0
             weights = self.whole_weights(layers[0], self.room - need - loaded + saved)
             if weights is not None:
-                return Step(start, stop, 0, weights, over), crossing
+                arriving = sum(network.map_bytes[n] for n in touched & network.given if self.is_large(n))
+                whole = Step(start, stop, 0, weights, over), crossing + self.left_cycles(arriving)
+                if not arriving:
+                    return whole
         own, weights_bytes = network.weight_capacity_bytes, sum(layer.weight_bytes for layer in layers)
         if own is None:
             need += weights_bytes
         if (own is not None and weights_bytes > own) or not all(layer.by_rows for layer in layers):
-            return None, inf
+            return whole
         best, least = None, inf
         for way in self.rows_of(start, stop):
             rings = sum(size for n, size in way.rings.items() if n not in self.kept or n in inner)
             if need + rings <= self.room and way.cycles < least:
                 best, least = way, way.cycles
         if best is None:
-            return None, inf
+            return whole
         held = sum(network.map_bytes[n] for n in touched & self.kept if n not in inner and self.is_large(n))
-        left = HELD_SHARE * held / network.bytes_per_cycle
-        return Step(start, stop, best.rows), crossing + LAYER_CYCLES * len(layers) + left + least
+        cycles = crossing + LAYER_CYCLES * len(layers) + self.left_cycles(held) + least
+        return whole if whole[1] <= cycles else (Step(start, stop, best.rows), cycles)
+
+    def left_cycles(self, held_bytes: int) -> float:
+        """What a step pays for large maps that it leaves on chip, or waits for as wholes."""
+        return HELD_SHARE * held_bytes / self.network.bytes_per_cycle
 
     def overwritten(self, place: int) -> int:
         """The map in whose place a layer that runs as a whole makes its own; -1 for none."""
