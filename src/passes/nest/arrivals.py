@@ -26,7 +26,7 @@ GAIN = 1 / 2
 class Way(NamedTuple):
     """A mapping of a layer, estimated: its latency in cycles, and in how many pieces it is made, of rows or others.
 
-    `unit` is the one that is busy longest.
+    `unit` is the one that is busy longest, `work` the cycles of all units.
     """
 
     latency: float
@@ -34,6 +34,7 @@ class Way(NamedTuple):
     tree: tuple[Node, ...]
     by_rows: bool = False
     unit: str = ""
+    work: float = 0.0
 
 
 @dataclass

@@ -26,7 +26,7 @@ from ...search.group_tiles.candidates import Problem
 from ...search.residency import OFFCHIP, Layer, Network, Plan, Rows, plan
 from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer, read_whole, row_axis
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT
-from ..nest_to_codelet.fused_tiles import SCRATCH_SHARE, scratch_bytes, stream_of
+from ..nest_to_codelet.fused_tiles import scratch_bytes, scratch_room, stream_of
 from .overwriting import overwritable, overwrite
 from .storage import storage_of
 
@@ -113,7 +113,7 @@ class Reader:
         weights = {value: name for name, value in layer.weights.items()}
         total = sum(size_bytes(tensor_type(value)) for value in weights)
         memory = memory_of(self.machine, layer.map_memory)
-        scratch = min(scratch_bytes(layer, layer.problem.extents), memory.capacity_bytes // SCRATCH_SHARE)
+        scratch = min(scratch_bytes(layer, layer.problem.extents), scratch_room(memory.capacity_bytes))
         return Layer(
             reads=tuple(self.numbers[value] for value in _read(layer)),
             makes=tuple(dict.fromkeys(self.numbers[value] for value in layer.made.values())),

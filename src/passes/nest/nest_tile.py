@@ -189,9 +189,11 @@ def _whole_ways(layer: FusedLayer, piece_bytes: int, by_sample: bool, pricer: Pr
         cycles = bind_tree(layer.problem, tree, pricer)[1].queue_cycles
         unit = max(cycles, key=lambda name: cycles[name], default="")
         busiest, total = cycles.get(unit, 0.0), sum(cycles.values())
-        ways.append(Way(busiest + (total - busiest) / count, count, tree, by_rows, unit))
+        ways.append(Way(busiest + (total - busiest) / count, count, tree, by_rows, unit, total))
     least = min(way.latency for way in ways)
-    return [way for way in ways if way.latency <= SLACK * least]
+    ways = [way for way in ways if way.latency <= SLACK * least]
+    least = min(way.work for way in ways)
+    return [way for way in ways if way.work <= SLACK * least]
 
 
 def _is_split_useful(error: TilewrightError) -> bool:

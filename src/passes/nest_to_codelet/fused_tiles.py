@@ -22,6 +22,9 @@ WHOLE_PIECES = 2, 3, 4, 6, 8, 12, 16
 SCRATCH_SHARE = 32
 """What lies between the kernels of a layer takes at most this part of its memory, if cutting helps."""
 
+SMALL_SHARE, SCRATCH_BYTES = 8, 1 << 16
+"""In small memories it may take more than that: so many bytes, if these are at most that part."""
+
 ROWS_SCRATCH_SHARE = 64
 """The same in groups that run in rows, whose layers have theirs side by side."""
 
@@ -72,8 +75,8 @@ def whole_trees(machine: Machine, layer: FusedLayer, piece_bytes: int, by_sample
     tileable = tileable_dims(layer.problem)
     samples = [dim for dim in (layer.sample,) if dim in tileable]
     fixed = {*samples, *_joined(layer)}
-    others = sorted((dim for dim in tileable if dim not in fixed and dim != layer.row), key=lambda dim: -tile[dim])
-    rows = [layer.row] if layer.row in tileable else []
+    others = sorted((dim for dim in tileable if dim not in {*fixed, _piece_row(layer)}), key=lambda dim: -tile[dim])
+    rows = [dim for dim in (_piece_row(layer),) if dim in tileable]
     cuts: list[tuple[str, int]] = [("", 1), *((dim, pieces) for dim in [*rows, *others[:1]] for pieces in WHOLE_PIECES)]
     room = memory_of(machine, layer.memories[layer.problem.kernels[-1].target.buffer]).capacity_bytes
     streamed = 1 if streams is None else -(-layer.problem.extents[streams.dim] // streams.step)
@@ -82,15 +85,35 @@ def whole_trees(machine: Machine, layer: FusedLayer, piece_bytes: int, by_sample
         part = tile | dict.fromkeys(apart, 1)
         count = streamed * prod(tile[dim] for dim in apart)
         for dim, pieces in cuts:
-            step = -(-part[dim] // pieces) if dim else 1
+            step = _full(-(-part[dim] // pieces)) if dim else 1
             if dim and step * (pieces - 1) >= part[dim]:
                 continue
             whole = part | ({dim: step} if dim else {})
-            cut = _cut(layer, whole, room // SCRATCH_SHARE)
+            cut = _cut(layer, whole, scratch_room(room))
             orders = ([*apart, *rows, dim], [*apart, dim, *rows]) if dim else (apart,)
             for body in dict.fromkeys(_loops(layer, whole, cut, tuple(dict.fromkeys(o)), room) for o in orders):
                 tree = body if streams is None else _streamed(layer, streams, body)
                 yield WholeTree(count * pieces, dim in rows, tree)
+
+
+def scratch_room(capacity_bytes: int) -> int:
+    """Bytes that what lies between the kernels of a layer may take of its memory, if cutting helps."""
+    return max(capacity_bytes // SCRATCH_SHARE, min(capacity_bytes // SMALL_SHARE, SCRATCH_BYTES))
+
+
+def _piece_row(layer: FusedLayer) -> str:
+    """The dim of rows, also of results of more than four axes, where the last two are those of pixels."""
+    target = layer.problem.kernels[-1].target
+    if layer.row or len(target.forms) <= 4:
+        return layer.row
+    terms = target.forms[-2].terms
+    return terms[0][0] if len(terms) == 1 else ""
+
+
+def _full(step: int) -> int:
+    """A size of pieces from `step` on that leaves few lanes idle: a multiple of 8 where that is little more."""
+    rounded = -(-step // 8) * 8
+    return rounded if 8 * (rounded - step) <= step else step
 
 
 def _streamed(layer: FusedLayer, streams: Stream, body: tuple[Node, ...]) -> tuple[Node, ...]:
