@@ -89,7 +89,7 @@ class _Bound:
         last = min(self.transfers.cycles(0, self.network.values[value].element_bytes) for value in self.outputs)
         after = (found.operations[:, found.externals :] > 0).T
         np.fill_diagonal(after, True)
-        busy = after @ (cycles * points[counted]).T
+        busy = after @ self.work.total(points)[:, counted].T
         loads = found.operations[:, : found.externals].sum(axis=1)
         heads = np.array([self.transfers.cycles(int(size), 0) for size in loads.tolist()])
         totals = heads[:, None] + busy

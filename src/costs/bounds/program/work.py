@@ -21,17 +21,22 @@ from .rates import Rates
 
 Floats = NDArray[np.float64]
 
+MANY = 32
+"""Blocks at most that a dim is looked at in: of more, lanes that the last leaves idle are few."""
+
 
 @dataclass(frozen=True)
 class Option:
     """An instruction for a kernel: what it occupies alone, cycles and energy per point, cycles of the shortest one.
 
-    `reads` and `writes` are energies per byte of the memories of its operands, by tensor of the kernel.
+    `whole_cycles` are those per point where all points are made; `reads` and `writes` energies per byte of the memories
+    of its operands, by tensor of the kernel.
     """
 
     node: str
     unit: str
     cycles: float
+    whole_cycles: float
     energy_pj: float
     shortest: int
     reads: tuple[tuple[str, float], ...]
@@ -55,12 +60,19 @@ class Work:
         weightings = self._weightings()
         self.labels = [" and ".join(name for name, _ in weighting) for weighting in weightings]
         self.cycles = np.array([[_least(weighting, own) for own in self.options] for weighting in weightings])
+        whole = [[_least(weighting, own, whole=True) for own in self.options] for weighting in weightings]
+        self.whole_cycles = np.array(whole)
+        self.sizes = np.array([prod(step.extents.values()) for step in steps], np.float64)
+
+    def total(self, points: Floats) -> Floats:
+        """Cycles (labels, steps) of points (one number per step): those of all that a step has may cost more each."""
+        return np.where(points >= self.sizes, self.whole_cycles, self.cycles) * points
 
     def busy(self, points: Floats) -> tuple[float, str]:
         """Cycles that points (one number per step) take, and where."""
         if not self.labels:
             return 0.0, ""
-        found = self.cycles @ points
+        found = self.total(points).sum(axis=1)
         at = int(found.argmax())
         return float(found[at]), self.labels[at]
 
@@ -106,6 +118,7 @@ class Work:
         if self.machine.stages is not None:  # blocks of weights may do more points than there are: a diagonal, say
             extents = {dim.name: dim.limit for dim in capability.dims}
         rate = self.rates.rate(capability, tuple(extents.values()))
+        whole = max(rate.cycles, self._in_blocks(step, match, capability, extents))
         memories = {memory.name: memory for memory in self.machine.memories}
         tensors = dict(match.tensors)
         target = step.kernel.target.tensor
@@ -117,8 +130,37 @@ class Work:
             reads = tuple((t, memory.read_energy_pj_per_byte) for t, memory in places.items() if t != target)
             writes = places[target].write_energy_pj_per_byte if target in places else 0.0
             unit = f"unit {mnemonic.unit}"
-            found.append(Option(capability.node, unit, rate.cycles, rate.energy_pj, ceil(rate.shortest), reads, writes))
+            found.append(
+                Option(capability.node, unit, rate.cycles, whole, rate.energy_pj, ceil(rate.shortest), reads, writes)
+            )
         return found
+
+    def _in_blocks(self, step: Step, match: Match, capability: Capability, extents: Mapping[str, int]) -> float:
+        """Cycles per point where all points of a dim are made, which do not fill lanes of a capability: 34 channels are
+        five blocks of 8.
+
+        The dim is the only one that some dim of the capability can carry, and that dim its only one but for those that
+        others can lie in, too: there, all of its elements count as blocks.
+        """
+        carried = {dim: names for dim, names in match.slots if step.extents[dim] > 1}
+        best = 0.0
+        for dim, names in carried.items():
+            own = [name for name in names if not any(name in other for d, other in carried.items() if d != dim)]
+            extent = step.extents[dim]
+            places = [i for i, slot in enumerate(capability.dims) if slot.name in own]
+            lanes = {capability.dims[i].lanes for i in places if capability.dims[i].lanes > 1}
+            block = max(lanes, default=1)
+            if self.machine.stages is not None or len(lanes) != 1 or dim in _unfolded_dims(step):
+                continue
+            if extent % block == 0 or extent > MANY * block:
+                continue
+            found: list[float] = []
+            for i in places:
+                alone = {slot: 1 if slot in own else most for slot, most in extents.items()}
+                alone[capability.dims[i].name] = extent
+                found.append(self.rates.cycles_per_block(capability, tuple(alone.values()), i, block))
+            best = max(best, min(found) * ceil(extent / block) / extent)
+        return best
 
     def _weightings(self) -> list[tuple[tuple[str, float], ...]]:
         """Each node and unit alone; of two between which kernels choose, those at which some kernel is indifferent."""
@@ -166,6 +208,15 @@ def _side_by_side(indices: Sequence[Affine], first: str, second: str) -> bool:
     return not having or (having == places and places[0] + 1 == places[1])
 
 
-def _least(weighting: Sequence[tuple[str, float]], options: Sequence[Option]) -> float:
+def _unfolded_dims(step: Step) -> set[str]:
+    """Dims among whose elements others may lie."""
+    return {dim for run in _unfolded(step) if len(run) > 1 for dim in run}
+
+
+def _least(weighting: Sequence[tuple[str, float]], options: Sequence[Option], *, whole: bool = False) -> float:
     weights = dict(weighting)
-    return min((max(weights.get(o.node, 0.0), weights.get(o.unit, 0.0)) * o.cycles for o in options), default=0.0)
+    found = (
+        max(weights.get(o.node, 0.0), weights.get(o.unit, 0.0)) * (o.whole_cycles if whole else o.cycles)
+        for o in options
+    )
+    return min(found, default=0.0)

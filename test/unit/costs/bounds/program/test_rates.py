@@ -87,3 +87,34 @@ def test_shapes_of_formulas(cycles: str, least: float):
     found = Rates(machine).rate(machine.computes[0].capabilities[0], (1000, 1000))
     assert found.cycles == pytest.approx(least, rel=1e-9)
     assert found.energy_pj == pytest.approx(2)
+
+
+@pytest.mark.parametrize("target", ["edge16", "cocco_npu", "tiny"])
+def test_no_box_is_cheaper_per_block(target: str):
+    """Of each box that holds `n` elements of a dim in blocks of `m` no more than `ceildiv(n, m)` are begun."""
+    machine, random = load_target(target), Random(2)
+    rates = Rates(machine)
+    mac = machine.computes[0].capabilities[0]
+    for slot in (i for i, dim in enumerate(mac.dims) if dim.lanes > 1):
+        block = mac.dims[slot].lanes
+        for _ in range(6):
+            most = {dim.name: random.choice((1, 2, 5, 16, 34, 100)) for dim in mac.dims}
+            least = rates.cycles_per_block(mac, tuple(most.values()), slot, block)
+            for _ in range(200):
+                box = {name: random.randint(1, extent) for name, extent in most.items()}
+                points, own = 1, box[mac.dims[slot].name]
+                for extent in box.values():
+                    points *= extent
+                begun = points // own * -(-own // block)
+                assert least <= costs(machine, mac, box, random)[0] * points / begun * (1 + 1e-9)
+
+
+def test_blocks_of_channels():
+    """Nine blocks of 8 for 68 outputs, where each block is done by one of sixteen elements."""
+    machine = load_target("cocco_npu")
+    mac = machine.computes[0].capabilities[0]
+    slots = [dim.name for dim in mac.dims]
+    extents = tuple({"k": 68, "p": 64, "q": 64, "c": 64}.get(name, 1) for name in slots)
+    found = Rates(machine).cycles_per_block(mac, extents, slots.index("k"), 8)
+    assert found == pytest.approx(1 / 16 / 8, rel=1e-9)
+    assert found * 9 / 68 > Rates(machine).rate(mac, extents).cycles * 1.05
