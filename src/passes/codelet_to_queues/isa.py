@@ -110,9 +110,13 @@ class Binding:
         types = dict(self.capability.immediates)
         for name, value in immediates.items():
             row[self.immediates[name]] = self.immediate_bits(name, value, types[name])
+        self.set_spread(row, spread)
+        return row
+
+    def set_spread(self, row: list[int], spread: Mapping[str, str]) -> None:
+        """Which dim runs on several instances along each axis."""
         for axis, index in self.spread.items():
             row[index] = self.code(index, spread.get(axis, "none"))
-        return row
 
     def set_stride(self, row: list[int], operand: int, dim: str, stride: int, subject: str) -> None:
         """The stride in bytes of an operand along a dim; `TilewrightError` about `subject` if the field has no room."""

@@ -12,6 +12,7 @@ from ...algebra.window import Range
 from ...errors import TilewrightError
 from .boxes import Reach, reach_of
 from .isa import Binding, Isa
+from .spreading import Spreading
 from .tree import Codelet, Issue, Surrogate
 
 
@@ -74,6 +75,7 @@ class ComputePlan:
     bound: tuple[str, ...]
     reduced: tuple[str, ...]
     template: list[int]
+    spreading: Spreading | None = None
     shapes: dict[tuple[tuple[int, ...], frozenset[int]], Shape] = field(
         default_factory=dict[tuple[tuple[int, ...], frozenset[int]], Shape]
     )
@@ -121,7 +123,8 @@ def plan_compute(isa: Isa, codelet: Codelet, node: Issue) -> ComputePlan:
         )
     template = _template(binding, node, [surrogates[names.index(slot.name)] for slot in binding.operands])
     reduced = reduction_dims(statement) if statement.reduce != "=" else ()
-    return ComputePlan(binding, tuple(operands), tuple(dim for _, dim in node.dims), reduced, template)
+    bound, spreading = tuple(dim for _, dim in node.dims), Spreading.of(isa.machine, binding, codelet, node)
+    return ComputePlan(binding, tuple(operands), bound, reduced, template, spreading)
 
 
 def _binding(isa: Isa, node: Issue, surrogates: Sequence[Surrogate]) -> Binding:
@@ -180,6 +183,10 @@ def _shape(
             )
         if extent > 1:
             row[binding.extents[slot_dim]] = extent
+    slots = [slot_dim for slot_dim, _ in node.dims]
+    spread = plan.spreading.of_piece(extents, slots) if plan.spreading is not None else None
+    if spread is not None:
+        binding.set_spread(row, spread)
     for operand in plan.operands:
         steps: list[tuple[int, int]] = []
         for (slot_dim, dim), extent in zip(node.dims, extents, strict=True):
