@@ -237,6 +237,15 @@ def test_a_large_map_that_is_made_by_rows_is_read_by_rows():
     assert groups(8000) == (Step(0, 2, 2), Step(2, 3, 0))
 
 
+@pytest.mark.parametrize(("input_bytes", "rows"), [(8000, 4), (1000, 0)])
+def test_a_large_input_arrives_in_rows(input_bytes: int, rows: int):
+    """A layer that reads it as a whole pays a part of its traffic: 125 cycles of 8000, more than a step in rows."""
+    layer = Layer(reads=(0,), makes=(1,), by_rows=True)
+    network = Network((layer,), (input_bytes, 500), frozenset({0}), frozenset({1}), 16384)
+    found = plan(network, lambda start, stop: [Rows(4, {0: 400, 1: 100})])
+    assert [step.rows for step in found.steps] == [rows]
+
+
 def test_the_least_map_whose_leaving_lets_a_layer_run_is_stored():
     """A map that fits nowhere is made and read by rows, if the map of 30, or that of 45, is not kept."""
     by_rows = [Layer((n,), (n + 1,), by_rows=True) for n in (1, 2)]
