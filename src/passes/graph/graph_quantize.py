@@ -164,10 +164,10 @@ class GraphQuantizePass(ModulePass):
 
     Convolutions and matrix products become 8-bit products with i32 accumulators, then `graph.requantize` (scaling by
     an integer factor and a shift, as in Jacob et al., CVPR 2018); where their result is wanted in f32, the
-    accumulators are dequantised.  Zero points of activations go into pad value and bias.  Sums, differences, products of
-    two maps or with constants, means, maxima and what moves elements are done on integers too; relu and clip become
-    bounds.  Softmax takes integers where its exponentials are known to be finite, without the maximum of a row, and makes
-    integers.  Other layers stay in f32 between dequantize and quantize.
+    accumulators are dequantised.  Zero points of activations go into pad value and bias.  Sums, differences, products
+    of two maps or with constants, means, maxima and what moves elements are done on integers too; relu and clip
+    become bounds.  Softmax takes integers where its exponentials are known to be finite, without the maximum of a
+    row, and makes integers.  Other layers stay in f32 between dequantize and quantize.
 
         %a = graph.dequantize %x, ...            %a = graph.conv %x, %w, %b ... : i32
         %c = graph.conv %a, ...             ->   %y = graph.requantize %a, %m, %s ... : si8
