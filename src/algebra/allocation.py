@@ -127,6 +127,26 @@ def allocate(ranges: Sequence[LiveRange], limit_bytes: int, align_bytes: int) ->
     return Allocation(tuple(best.tolist()), top, need, max(0, top - limit_bytes), worst)
 
 
+REACH, SWEEPS = 6, 16
+"""Moments after a life within which it matters that its bytes are taken again, and rounds of moves at most."""
+
+
+def reused_late(
+    ranges: Sequence[LiveRange], addresses: Sequence[int], limit_bytes: int, align_bytes: int
+) -> tuple[int, ...]:
+    """Addresses of the same buffers, as valid, whose bytes stay unused for longer after each life, where that is found.
+
+    Who takes bytes at once waits for those that had them.  Large buffers move first (`placing.lengthen_reuse`).
+    """
+    from .placing import lengthen_reuse
+
+    columns = np.array(ranges, np.int64).reshape(-1, 3)
+    start, end, sizes = columns[:, 0], columns[:, 1], -(-columns[:, 2] // align_bytes) * align_bytes
+    order = np.argsort(-sizes, kind="stable")
+    given = np.array(addresses, np.int64)
+    return tuple(lengthen_reuse(order, start, end, sizes, given, limit_bytes, REACH, SWEEPS).tolist())
+
+
 def _most_live(start: Ints, end: Ints, sizes: Ints) -> int:
     """The largest sum of sizes that live together."""
     if not len(sizes):

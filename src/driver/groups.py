@@ -79,6 +79,9 @@ SHORT = 4096
 CLOSE = 0.05
 """A schedule so near to the bound of all programs is not made in other pieces."""
 
+LATE_GAIN = 0.02
+"""Where bytes taken again late save so much of a program's cycles, weights in holes are not tried."""
+
 SLACKS = 1, 0
 """Groups for which bytes of maps stay unused after them, as they are tried with weights in holes between maps, until
 one gains."""
@@ -189,8 +192,8 @@ def lower_groups(
 
     Of `schedule`, the program that ends first: with taps as channels or not, with all samples together, sample by
     sample, with attention split into heads or head by head, each also with hidden maps in chunks, and, where heads are
-    not split, the best of these with weights in holes between maps, and in other pieces.  All are compared with the
-    bound of the module as it is given.
+    not split, the best of these with bytes taken again late or with weights in holes between maps, and in other pieces.
+    All are compared with the bound of the module as it is given.
     """
     lowering, limit = Lowering(module, options, progress, name), Limit(options.time_limit_s or None)
     if options.partition != SCHEDULE:
@@ -228,11 +231,14 @@ def lower_groups(
             if room not in found and is_worth_more(options.near):
                 best = compare(room)
     if not best.split_heads and is_worth_more(min(options.near, CLOSE)):
-        for slack in SLACKS:
-            best = compare(best._replace(slack=slack))
+        base = best
+        best = compare(base._replace(late=True))
+        limit_cycles = (1 - LATE_GAIN) * found[base].predicted["cycles"]
+        for slack in SLACKS if found[best].predicted["cycles"] > limit_cycles else ():
+            best = compare(base._replace(slack=slack))
             if best.slack >= 0:
                 break
-        is_first = best == Room(slack=best.slack)
+        is_first = best == Room(slack=best.slack, late=best.late)
         for room in (best,) if is_first else (Room(), best):
             best = compare(room._replace(rows_first=False))
     program = found[best]
@@ -260,7 +266,8 @@ def _way(room: Room) -> str:
     parts += ", heads split" * room.split_heads + ", head by head" * room.heads
     parts += ", hidden maps in chunks" * (room.hidden_share > 0)
     holes = f", weights in holes (slack {room.slack})" if room.slack >= 0 else ""
-    return SCHEDULE + parts + holes + ", channels before rows" * (not room.rows_first)
+    parts += holes + ", bytes taken again late" * room.late
+    return SCHEDULE + parts + ", channels before rows" * (not room.rows_first)
 
 
 def check_method(partition: str) -> None:

@@ -102,8 +102,8 @@ class Room(NamedTuple):
     With `rows_first` layers are rather made in pieces of rows than of channels, with `heads` those of attention head by
     head (`graph-heads`).  `hidden_share` is what a map between two products may take that are computed in chunks of it
     (`graph-split-hidden`; 0: none are); with `split_heads` attention is computed in such chunks of one head.  With
-    `slack` of 0 or more weights come into holes between maps (`codelet-prefetch`).  With `unfold` taps lie among the
-    channels where these are few (`graph-unfold`).
+    `slack` of 0 or more weights come into holes between maps, with `late` bytes are taken again as late as can be
+    (`codelet-prefetch`).  With `unfold` taps lie among the channels where these are few (`graph-unfold`).
     """
 
     share: float = 1.0
@@ -114,6 +114,7 @@ class Room(NamedTuple):
     slack: int = -1
     unfold: bool = False
     split_heads: bool = False
+    late: bool = False
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
@@ -139,6 +140,8 @@ def _prefetch(options: CompileOptions, room: Room) -> str:
     """Weights of groups loaded ahead."""
     if not options.partition:
         return ""
+    if room.late:
+        return "codelet-prefetch{late=true}"
     return "codelet-prefetch" if room.slack < 0 else f"codelet-prefetch{{slack={room.slack}}}"
 
 

@@ -28,13 +28,15 @@ class CodeletPrefetchPass(ModulePass):
 
     With `slack` of 0 or more, maps get their addresses first, with their bytes unused for so many groups after them,
     and weights come early into the holes between them (`ahead`): more of the memory is filled then, but who takes bytes
-    rather waits for those who had them.
+    rather waits for those who had them.  With `late` tensors and locals then move to bytes that nobody has used for
+    longer, where lives could not be kept apart by room alone.
 
     `InfeasibleError` where a memory is too small.
     """
 
     name = "codelet-prefetch"
     slack: int = -1
+    late: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
@@ -44,6 +46,6 @@ class CodeletPrefetchPass(ModulePass):
                 slack = Slack(self.slack, locals_before=1, locals_after=0, apart=True)
                 found = place_ahead(lives, onchip_memories(machine), slack)
             if found is None:
-                allocate_on_chip(lives, ahead=True)
+                allocate_on_chip(lives, ahead=True, late=self.late)
             else:
                 write(lives, found.early, found.placements)

@@ -14,7 +14,7 @@ from typing import NamedTuple, NoReturn
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...algebra.allocation import LiveRange, align_up, allocate, lasting, require_bytes
+from ...algebra.allocation import LiveRange, align_up, allocate, lasting, require_bytes, reused_late
 from ...dialects.codelet import CodeletOp, LocalOp, LoopOp, ProgramOp, RowsOp, TensorOp, TransferOp, ViewOp
 from ...dialects.codelet_fused import FillOp, FusedOp
 from ...dialects.codelet_rules import surrogate
@@ -189,14 +189,18 @@ FILLED = 1.0, 0.95, 0.9, 0.85
 """Parts of a memory up to which lives are `lasting`, as they are tried where `MOST_SLACK` has no room."""
 
 
-def place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int]) -> Placement:
-    """Addresses in one memory, tensors of `early` living from an earlier operation on."""
+def place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], *, late: bool = False) -> Placement:
+    """Addresses in one memory, tensors of `early` living from an earlier operation on.
+
+    With `late` bytes are `reused_late` where there is no room for `MOST_SLACK`.
+    """
     tensors = lives.open_tensors(memory)
     limits = [int(memory.capacity_bytes * share) for share in FILLED]
     ways = [(MOST_SLACK, 0), *((NO_SLACK, limit) for limit in limits), *((slack, 0) for slack in SLACKS[1:])]
     found = None
     for slack, filled_bytes in ways:
-        found = place_tensors(lives, memory, early, slack, tensors, filled_bytes).placement
+        moves = late and slack is not MOST_SLACK
+        found = place_tensors(lives, memory, early, slack, tensors, filled_bytes, late=moves).placement
         if not found.missing_bytes:
             break
     assert found is not None
@@ -218,25 +222,32 @@ def place_tensors(
     slack: Slack,
     tensors: Sequence[TensorOp],
     filled_bytes: int = 0,
+    *,
+    late: bool = False,
 ) -> Placed:
-    """Addresses of some tensors of a memory, and of all locals in it; lives `lasting` up to `filled_bytes`, if any."""
+    """Addresses of some tensors of a memory, and of all locals in it; lives `lasting` up to `filled_bytes`, if any.
+
+    With `late` bytes are then `reused_late`.
+    """
     scratch = lives.scratch(memory, apart=slack.apart)
     ranges = [life_of(lives, op, early, slack.after) for op in tensors]
     inside = [(moment, item) for moment, item in enumerate(scratch) if item.size_bytes]
     before, after = slack.locals_before, 1 + slack.locals_after
     ranges += [LiveRange(max(0, moment - before), moment + after, item.size_bytes) for moment, item in inside]
-    if filled_bytes:
-        ranges = lasting(ranges, filled_bytes, memory.align_bytes)
-    found = allocate(ranges, memory.capacity_bytes, memory.align_bytes)
-    bases = found.addresses[len(tensors) :]
+    given = lasting(ranges, filled_bytes, memory.align_bytes) if filled_bytes else ranges
+    found = allocate(given, memory.capacity_bytes, memory.align_bytes)
+    where = found.addresses
+    if late and not found.missing_bytes:
+        where = reused_late(ranges, where, memory.capacity_bytes, memory.align_bytes)
+    bases = where[len(tensors) :]
     locals_ = {
         local: tuple(base + at for at in slots)
         for base, (_, item) in zip(bases, inside, strict=True)
         for local, slots in item.offsets.items()
     }
     missing = max(found.missing_bytes, found.need_bytes - memory.capacity_bytes, 0)
-    addresses = dict(zip(tensors, found.addresses, strict=False))
-    return Placed(Placement(addresses, locals_, missing, found.need_bytes), ranges, found.addresses)
+    addresses = dict(zip(tensors, where, strict=False))
+    return Placed(Placement(addresses, locals_, missing, found.need_bytes), ranges, where)
 
 
 def life_of(lives: Lives, op: TensorOp, early: Mapping[TensorOp, int], slack: int) -> LiveRange:
@@ -284,8 +295,10 @@ SHARES = 1.0, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5
 """Parts of the memories that weights loaded ahead may fill up to, as they are tried."""
 
 
-def allocate_on_chip(lives: Lives, *, ahead: bool) -> None:
+def allocate_on_chip(lives: Lives, *, ahead: bool, late: bool = False) -> None:
     """Addresses of all tensors and locals on chip; with `ahead`, loads of weights move to where there is room for them.
+
+    With `late` bytes are `reused_late`.
 
     `InfeasibleError` where a memory is too small.
     """
@@ -293,7 +306,7 @@ def allocate_on_chip(lives: Lives, *, ahead: bool) -> None:
     tried = [hoisted(lives, memories, share) for share in SHARES] if ahead else []
     last: list[Placement] = []
     for early in [*tried, dict[TensorOp, int]()]:
-        placements = [place(lives, memory, early) for memory in memories]
+        placements = [place(lives, memory, early, late=late) for memory in memories]
         if not any(placement.missing_bytes for placement in placements):
             write(lives, early, placements)
             return

@@ -1,5 +1,6 @@
 // RUN: tilewright-opt %s -p 'load-target{target="tiny"},codelet-prefetch' | filecheck %s
 // RUN: tilewright-opt %s -p 'load-target{target="tiny:SPAD.depth=200"},codelet-prefetch' | filecheck %s --check-prefix SMALL
+// RUN: tilewright-opt %s -p 'load-target{target="tiny:SPAD.depth=200"},codelet-prefetch{late=true}' | filecheck %s --check-prefix LATE
 // RUN: tilewright-opt %s -p 'load-target{target="tiny:SPAD.depth=240"},codelet-prefetch{slack=0}' | filecheck %s --check-prefix HOLES
 // RUN: not tilewright-opt %s -p 'load-target{target="tiny:SPAD.depth=120"},codelet-prefetch' 2>&1 | filecheck %s --check-prefix NONE
 
@@ -23,6 +24,10 @@
 // SMALL:      codelet.fused @second updates dense<[[0, 0, 0, 1], [1, 0, 0, 1]]>
 // SMALL-NEXT:   codelet.codelet @v
 // SMALL:        codelet.codelet @two
+
+// Neither can have bytes of its own; the weights of the second group leave those of the first as they are.
+// LATE:       codelet.tensor "w on chip" temp at
+// LATE:       codelet.fused @first updates dense<[[0, 0, 0, 1], [1, 0, 0, 1]]>
 
 // In 960 bytes maps come first, and both weights lie behind them from the first group on.
 // HOLES:      codelet.tensor "a" temp at 0
