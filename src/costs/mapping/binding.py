@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -15,7 +16,8 @@ import numpy as np
 from ...machine import Capability, Machine
 from ...machine.spreading import AXES, instances, spreadable
 from .formula import Formula, compile_formula
-from .matching import Match
+from .matching import Match, matches
+from .problem import Kernel
 
 ISSUE_CYCLES = 64  # what an instruction costs beside its own cycles, in the search only
 MAX_ASSIGNMENTS = 512
@@ -40,13 +42,20 @@ class _Costs:
     ways: Mapping[str, Any]  # dim_ways -> one number per entry of `splits`
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pricer:
-    """Prices tiles on one machine; remembers formulas and answers."""
+    """Prices tiles on one machine; remembers formulas and answers (`pricer_of`)."""
 
     machine: Machine
-    _costs: dict[tuple[str, str], _Costs] = field(default_factory=dict[tuple[str, str], _Costs], compare=False)
-    _best: dict[Any, Binding] = field(default_factory=dict[Any, Binding], compare=False)
+    _costs: dict[tuple[str, str], _Costs] = field(default_factory=dict[tuple[str, str], _Costs])
+    _best: dict[Any, Binding] = field(default_factory=dict[Any, Binding])
+    _matches: dict[Kernel, tuple[Match, ...]] = field(default_factory=dict[Kernel, "tuple[Match, ...]"])
+
+    def matches(self, kernel: Kernel) -> tuple[Match, ...]:
+        """All ways to run a kernel (`matching.matches`)."""
+        if kernel not in self._matches:
+            self._matches[kernel] = matches(kernel, self.machine)
+        return self._matches[kernel]
 
     def _of(self, capability: Capability) -> _Costs:
         key = capability.node, capability.name
@@ -105,6 +114,12 @@ class Pricer:
         cost = (per_issue + ISSUE_CYCLES) * issues + 0.001 * fewest
         at = np.unravel_index(int(np.argmin(cost)), cost.shape)
         return Binding(options[int(at[0])], costs.splits[int(at[1])])
+
+
+@lru_cache(maxsize=4)
+def pricer_of(machine: Machine) -> Pricer:
+    """The pricer of a machine, with the answers to what was asked before; the last few are kept."""
+    return Pricer(machine)
 
 
 def _ways(splits: tuple[Split, ...], dim: str) -> int:

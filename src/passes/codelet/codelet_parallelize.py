@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from ...algebra.affine import index_forms
 from ...algebra.expr import Access
 from ...algebra.statement import tensors_of
-from ...costs.mapping.binding import Pricer
+from ...costs.mapping.binding import Pricer, pricer_of
 from ...costs.mapping.shares import Helper, best_shares
 from ...dialects.acg import machine_of
 from ...dialects.codelet import CodeletOp, ComputeOp
@@ -45,7 +45,7 @@ class CodeletParallelizePass(ModulePass):
         machine = machine_of(op)
         if machine.control != "queues":  # units of other control models do not run by themselves
             return
-        isa, pricer = Isa(machine), Pricer(machine)
+        isa, pricer = Isa(machine), pricer_of(machine)
         for _, codelet in codelets(op):
             for compute in [inner for inner in codelet.walk() if isinstance(inner, ComputeOp)]:
                 _share(machine, isa, pricer, codelet, compute)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
@@ -12,7 +13,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
-from ...costs.mapping.binding import Pricer
+from ...costs.mapping.binding import Pricer, pricer_of
 from ...costs.mapping.check import check_tree
 from ...costs.mapping.problem import Group, Kernel
 from ...costs.mapping.total import Cost, cost_of
@@ -89,7 +90,7 @@ class NestMapPass(ModulePass):
             options = self.objective, self.model, self.factors, self.bypass, self.seed, self.time_limit, self.gap
             map_groups(op, groups, self.mapper, request_of(*options))
             return
-        pricer = Pricer(machine_of(op))
+        pricer = pricer_of(machine_of(op))
         known: dict[object, tuple[tuple[Node, ...], Cost]] = {}
         for function in op.body.ops:
             if not isinstance(function, FuncOp):
@@ -145,6 +146,7 @@ def bind_in_place(op: nest.GroupOp, pricer: Pricer) -> Mapping[str, float]:
     return cost.queue_cycles
 
 
+@lru_cache(maxsize=1 << 14)
 def bind_tree(problem: Group, tree: tuple[Node, ...], pricer: Pricer) -> tuple[tuple[Node, ...], Cost]:
     """A mapping with a capability for each of its computes, and what it costs."""
     kernels = {kernel.name: kernel for kernel in problem.kernels}

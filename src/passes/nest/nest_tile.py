@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from ...costs.mapping.binding import Pricer
+from ...costs.mapping.binding import Pricer, pricer_of
 from ...costs.mapping.problem import Group
 from ...costs.mapping.transform import tile
 from ...costs.mapping.tree import Hold, Node
@@ -108,7 +108,7 @@ class NestTilePass(ModulePass):
         groups = [group for group in op.walk() if isinstance(group, nest.GroupOp) and not group.is_mapped]
         if not groups:
             return
-        pricer = Pricer(machine_of(op))
+        pricer = pricer_of(machine_of(op))
         known: dict[Group, tuple[Node, ...]] = {}
         for group in groups:
             if "fused" not in group.attributes:

@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ...costs.mapping.binding import Pricer
+from ...costs.mapping.binding import pricer_of
 from ...dialects.acg import machine_of
 from ...dialects.codelet import ProgramOp, RowsOp, SurrogateType, TensorOp, ViewOp
 from ...dialects.graph import WeightOp
@@ -82,7 +82,7 @@ class _Converter:
         self.values: dict[SSAValue, SSAValue] = {}
         self.taken: set[str] = set()
         self.outputs = self._outputs()
-        self.fused = marked_groups(function.body.block, machine, Pricer(machine))
+        self.fused = marked_groups(function.body.block, machine, pricer_of(machine))
         self.onchip = kept_maps(function)
         self.span: list[FusedGroup] = []
         if self.onchip.kept:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Block, Region, SSAValue
 
-from ...costs.mapping.binding import Pricer
+from ...costs.mapping.binding import pricer_of
 from ...costs.mapping.tree import Leaf
 from ...dialects.codelet import CodeletOp, LoopOp
 from ...machine import Machine
@@ -24,7 +24,7 @@ def copy_codelet(
     """A codelet that copies a map like `value` from `source` to `target`, both on chip, and the layer that it is of."""
     builder = GroupBuilder(name)
     op = builder.finish([whole(value, builder).value], None)
-    pricer = Pricer(machine)
+    pricer = pricer_of(machine)
     set_mapping(op, (Leaf(builder.names[-1]),))
     bind_in_place(op, pricer)
     layer = read_layer(op, pricer)

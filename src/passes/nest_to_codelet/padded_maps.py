@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from ...algebra.expr import Num
-from ...costs.mapping.binding import Pricer
+from ...costs.mapping.binding import pricer_of
 from ...costs.mapping.problem import touches
 from ...costs.mapping.tree import Leaf
 from ...dialects import nest
@@ -151,7 +151,7 @@ def _border_layer(machine: Machine, root: SSAValue, padding: Padding) -> tuple[F
             result = builder.kernel("border", type_, target, copy, [term], into=result).value
     assert result is not None
     op = builder.finish([result], None)
-    pricer = Pricer(machine)
+    pricer = pricer_of(machine)
     set_mapping(op, tuple(Leaf(kernel.sym_name.data) for kernel in op.kernels))
     bind_in_place(op, pricer)
     return read_whole(op, pricer), "B"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from ...algebra.window import step_of
 from ...costs.mapping.binding import ISSUE_CYCLES, Binding, Bound, Pricer
 from ...costs.mapping.footprint import coordinate_interval
-from ...costs.mapping.matching import matches
 from ...costs.mapping.place import Place, buffer_memories, memory_of, memory_path, offchip, place
 from ...costs.mapping.problem import Buffer, Group, Kernel, tileable_dims, touches
 from ...costs.mapping.sweep import split, sweep_elements
@@ -43,6 +43,7 @@ class Problem:
     energy_pj: float  # of all computes
 
     @staticmethod
+    @lru_cache(maxsize=1 << 11)
     def of(group: Group, pricer: Pricer) -> Problem:
         extents = group.extents
         places: list[Place] = []
@@ -71,7 +72,7 @@ def _cuttable_reductions(group: Group, anchor: Kernel) -> list[str]:
 
 
 def _best_place(kernel: Kernel, pricer: Pricer, extents: Mapping[str, int]) -> tuple[Place, Bound]:
-    options = [(m, pricer.best(m, extents)) for m in matches(kernel, pricer.machine)]
+    options = [(m, pricer.best(m, extents)) for m in pricer.matches(kernel)]
     costs = [float(np.asarray(pricer.tile_cycles(m, b.dims, extents)[0])) for m, b in options]
     found, binding = preferred(options, costs, pricer.machine)
     return place(pricer.machine, found), binding.dims

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from ...costs.mapping.binding import ISSUE_CYCLES, Binding, Pricer
-from ...costs.mapping.matching import Match, matches
+from ...costs.mapping.matching import Match
 from ...costs.mapping.problem import Kernel
 from ...costs.mapping.tree import Leaf, Loop, Node, Spatial
 from ...machine import Capability, Machine
@@ -14,7 +14,7 @@ from ...machine import Capability, Machine
 
 def bind_kernel(kernel: Kernel, tile: Mapping[str, int], pricer: Pricer) -> Node:
     """The compute with its capability, below spatial nodes and loops over what one issue does not carry."""
-    options = [(match, pricer.best(match, tile)) for match in matches(kernel, pricer.machine)]
+    options = [(match, pricer.best(match, tile)) for match in pricer.matches(kernel)]
     costs = [_cost(pricer, match, binding, tile) for match, binding in options]
     match, binding = preferred(options, costs, pricer.machine)
     return _looped(kernel, match, binding, tile, _spread(kernel, match, binding))
