@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from xdsl.dialects.func import FuncOp
 from ..backends.program import Candidate
 from ..costs.clock import Limit
 from ..costs.fusion import platform_of
-from ..dialects import dram, graph
+from ..dialects import dram, graph, nest
 from ..dialects.acg import machine_of
 from ..dialects.types import shape_of
 from ..errors import InfeasibleError, TilewrightError
@@ -28,6 +29,7 @@ from ..passes.graph.graph_heads import has_heads
 from ..passes.graph.graph_pack import buffer_bytes
 from ..passes.graph.graph_split_hidden import Hidden, hidden_parts
 from ..passes.graph.graph_unfold import unfoldable
+from ..search.lengths import least_price
 from .choice import GREEDY, LAYER_BY_LAYER, Choice
 from .lowering import Lowering
 from .models import Progress, compile_module, load_model
@@ -54,9 +56,6 @@ CANDIDATES = (SCHEDULE, "ours", GREEDY)
 
 GROUP_SHARES = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4)
 """Parts of the buffer that the maps of groups may take, tried in order; the rest is for what is between kernels."""
-
-SPAN_SHARES = 1 / 32, 1 / 16, 1 / 4
-"""Parts of the buffer that weights of layers may take that run sample by sample, as they are tried."""
 
 HIDDEN_SHARE = 1 / 16
 """Part of the buffer that a chunk of a map between two products takes at most."""
@@ -190,9 +189,10 @@ def lower_groups(
 ) -> Program:
     """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does.
 
-    Of `schedule`, the program that ends first: with taps as channels or not, with all samples together, sample by
-    sample, with attention split into heads or head by head, each also with hidden maps in chunks, and, where heads are
-    not split, the best of these with bytes taken again late or with weights in holes between maps, and in other pieces.
+    Of `schedule`, the program that ends first: with taps as channels or not, with all samples together, some of the
+    first layers sample by sample, with attention split into heads or head by head, each also with hidden maps in
+    chunks, and, where heads are not split, the best of these with bytes taken again late or with weights in holes
+    between maps, and in other pieces.
     All are compared with the bound of the module as it is given.
     """
     lowering, limit = Lowering(module, options, progress, name), Limit(options.time_limit_s or None)
@@ -205,7 +205,8 @@ def lower_groups(
 
     def compare(room: Room) -> Room:
         with suppress(TilewrightError):
-            found[room] = _bounded_by(found[Room()], _first(lowering, _texts(target, options, room)))
+            if room not in found:
+                found[room] = _bounded_by(found[Room()], _first(lowering, _texts(target, options, room)))
         return min(found, key=lambda room: found[room].predicted["cycles"])
 
     if options.schedule:
@@ -218,12 +219,22 @@ def lower_groups(
     if is_worth_more(options.near) and _unfolding_saves(lowering, target) > worth_cycles:
         best = compare(Room(unfold=True))
     plain = best
-    for share in _span_shares(lowering, target, plain) if is_worth_more(options.near) else ():
-        if not is_worth_more(options.near):
-            break
-        best = compare(plain._replace(span_share=share))
-        if best != plain and best.span_share < share:
-            break
+
+    def cycles(room: Room, length: int) -> float:
+        """Of the program whose first layers run sample by sample; infinite where there is no room or time for it."""
+        nonlocal best
+        room = room._replace(span=_span(lowering, target, room, length))
+        if room.span and room not in found and is_worth_more(options.near):
+            best = compare(room)
+        return found[room].predicted["cycles"] if room in found and room.span else inf
+
+    longest = _span(lowering, target, plain) if _samples(module) > 1 and is_worth_more(options.near) else 0
+    if longest:
+        middle = 1 << (longest.bit_length() + 1) // 2
+        ways = sorted((plain, plain._replace(slack=SLACKS[0])), key=lambda room: cycles(room, middle))
+        span = least_price(partial(cycles, ways[0]), 2, longest)
+        if cycles(ways[1], span) < cycles(ways[0], span):
+            least_price(partial(cycles, ways[1]), max(2, span // 2), min(2 * span, longest))
     attention = _attention(lowering, target, plain) if is_worth_more(options.near) else []
     hidden = is_worth_more(options.near) and _has_hidden(lowering, target)
     for way in attention or [best]:
@@ -232,21 +243,21 @@ def lower_groups(
                 best = compare(room)
     if not best.split_heads and is_worth_more(min(options.near, CLOSE)):
         base = best
-        best = compare(base._replace(late=True))
+        best = compare(base._replace(late=True, slack=-1))
         limit_cycles = (1 - LATE_GAIN) * found[base].predicted["cycles"]
-        for slack in SLACKS if found[best].predicted["cycles"] > limit_cycles else ():
+        for slack in () if base.span or found[best].predicted["cycles"] <= limit_cycles else SLACKS:
             best = compare(base._replace(slack=slack))
             if best.slack >= 0:
                 break
-        is_first = best == Room(slack=best.slack, late=best.late)
-        for room in (best,) if is_first else (Room(), best):
+        alone = best.span or best == Room(slack=best.slack, late=best.late)
+        for room in (best,) if alone else (Room(), best):
             best = compare(room._replace(rows_first=False))
     program = found[best]
     if best != Room() and options.dump is not None:
         dumped = _first(Lowering(module, options, progress, name), _texts(target, options, best), options.dump)
         program = _bounded_by(program, dumped)
-    ways = (Candidate(_way(room), *_cost(one), chosen=room == best) for room, one in found.items())
-    return replace(program, candidates=tuple(ways) if len(found) > 1 else ())
+    tried = (Candidate(_way(room), *_cost(one), chosen=room == best) for room, one in found.items())
+    return replace(program, candidates=tuple(tried) if len(found) > 1 else ())
 
 
 def _bounded_by(other: Program, program: Program) -> Program:
@@ -262,7 +273,7 @@ def _cost(program: Program) -> tuple[float, float]:
 def _way(room: Room) -> str:
     """A schedule's way to run samples, heads and hidden maps, to place weights, and to make pieces, in words."""
     parts = ", taps as channels" * room.unfold
-    parts += f", sample by sample (weights of 1/{1 / room.span_share:.0f} of the buffer)" if room.span_share else ""
+    parts += f", {room.span} layers sample by sample" if room.span else ""
     parts += ", heads split" * room.split_heads + ", head by head" * room.heads
     parts += ", hidden maps in chunks" * (room.hidden_share > 0)
     holes = f", weights in holes (slack {room.slack})" if room.slack >= 0 else ""
@@ -291,17 +302,14 @@ def _texts(target: Target, options: CompileOptions, room: Room = Room()) -> list
     return [pipeline_text(target, options, int(capacity * share)) for share in GROUP_SHARES]
 
 
-def _span_shares(lowering: Lowering, target: Target, room: Room) -> list[float]:
-    """Those of `SPAN_SHARES` with which layers run sample by sample, others with each."""
-    if _samples(lowering.module) == 1:
-        return []
+def _span(lowering: Lowering, target: Target, room: Room, most: int = 0) -> int:
+    """How many of the first layers there is room for sample by sample, of at most so many (0: of all)."""
     from ..passes.nest_to_codelet.fused_marks import BY_SAMPLE
 
-    found: dict[int, float] = {}
-    for share in SPAN_SHARES:
-        module = lowering.before("nest-tile", _texts(target, lowering.options, room._replace(span_share=share))[0])
-        found.setdefault(sum(BY_SAMPLE in op.attributes for op in module.walk()), share)
-    return [share for count, share in found.items() if count]
+    layers = lowering.before("nest-schedule", _texts(target, lowering.options, room)[0]).walk()
+    most = most or sum(isinstance(op, nest.GroupOp) for op in layers)
+    module = lowering.before("nest-tile", _texts(target, lowering.options, room._replace(span=most))[0])
+    return sum(BY_SAMPLE in op.attributes for op in module.walk())
 
 
 def _unfolding_saves(lowering: Lowering, target: Target) -> float:

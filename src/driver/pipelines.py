@@ -97,17 +97,19 @@ def machine_for(target: str | Path | Machine) -> Machine:
 
 
 class Room(NamedTuple):
-    """Parts of the buffer that kept maps, weights and locals of a schedule may take, and weights of its span.
+    """What a schedule may take of the buffer, and the ways in which it runs.
 
-    With `rows_first` layers are rather made in pieces of rows than of channels, with `heads` those of attention head by
-    head (`graph-heads`).  `hidden_share` is what a map between two products may take that are computed in chunks of it
-    (`graph-split-hidden`; 0: none are); with `split_heads` attention is computed in such chunks of one head.  With
-    `slack` of 0 or more weights come into holes between maps, with `late` bytes are taken again as late as can be
-    (`codelet-prefetch`).  With `unfold` taps lie among the channels where these are few (`graph-unfold`).
+    `share` is the part of the buffer that kept maps, weights and locals may take.  The first `span` layers run sample
+    by sample.  With `rows_first` layers are rather made in pieces of rows than of channels, with `heads` those of
+    attention head by head (`graph-heads`).  `hidden_share` is what a map between two products may take that are
+    computed in chunks of it (`graph-split-hidden`; 0: none are); with `split_heads` attention is computed in such
+    chunks of one head.  With `slack` of 0 or more weights come into holes between maps, with `late` bytes are taken
+    again as late as can be (`codelet-prefetch`).  With `unfold` taps lie among the channels where these are few
+    (`graph-unfold`).
     """
 
     share: float = 1.0
-    span_share: float = 0.0
+    span: int = 0
     rows_first: bool = True
     heads: bool = False
     hidden_share: float = 0.0
@@ -119,11 +121,10 @@ class Room(NamedTuple):
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     scheduled = options.partition == SCHEDULE
-    shares = (_plain(number) for number in room[:2])
     return (
         "" if scheduled else "graph-fuse",
         "convert-graph-to-nest{in_place=true}" if scheduled else "convert-graph-to-nest",
-        "nest-schedule{{share={} span_share={}}}".format(*shares) if scheduled else "",
+        f"nest-schedule{{share={_plain(room.share)} span={room.span}}}" if scheduled else "",
         "nest-tile" if room.rows_first else "nest-tile{rows_first=false}",
         "nest-map",
         "convert-nest-to-codelet",

@@ -326,26 +326,17 @@ class Search:
             places = {place for n in parts for place in self.makers(n)} - self.offchip
 
 
-def plan(network: Network, rows_of: RowsOf, share: float = 0.5, span_share: float = 0.0) -> Plan:
+def plan(network: Network, rows_of: RowsOf, share: float = 0.5, span: int = 0) -> Plan:
     """Steps and kept maps of little traffic; weights of more than `share` of what maps leave are streamed.
 
-    The first layers run sample by sample: the most that there is room for, whose weights take at most `span_share` of
-    the memory.  Samples of their maps then pass through it one after another, and the input arrives while they work.
+    The first layers run sample by sample: `span` of them, or as many fewer as there is room for.  Samples of their maps
+    then pass through the memory one after another, and the input arrives while they work.
     """
-    for span in range(_longest(network, span_share), 1, -1):
-        found = Search(network, rows_of, share, span).run()
+    apart = (place for place, layer in enumerate(network.layers) if not layer.by_sample)
+    for length in range(min(span, next(apart, len(network.layers))), 1, -1):
+        found = Search(network, rows_of, share, length).run()
         if found is not None:
             return found
     found = Search(network, rows_of, share).run()
     assert found is not None
     return found
-
-
-def _longest(network: Network, span_share: float) -> int:
-    """How many of the first layers can run sample by sample if nothing but their weights counts."""
-    weight_bytes = 0
-    for place, layer in enumerate(network.layers):
-        weight_bytes += layer.weight_bytes
-        if not layer.by_sample or weight_bytes > span_share * network.capacity_bytes:
-            return place
-    return len(network.layers)

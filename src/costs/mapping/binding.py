@@ -21,6 +21,7 @@ from .problem import Kernel
 
 ISSUE_CYCLES = 64  # what an instruction costs beside its own cycles, in the search only
 MAX_ASSIGNMENTS = 512
+MOST_ANSWERS = 1 << 15  # of a kind that a pricer keeps: some hundred layers have as many
 
 Bound = tuple[tuple[str, str], ...]  # (capability dim, kernel dim)
 Split = tuple[str, str, int]  # axis, capability dim, ways
@@ -54,6 +55,7 @@ class Pricer:
     def matches(self, kernel: Kernel) -> tuple[Match, ...]:
         """All ways to run a kernel (`matching.matches`)."""
         if kernel not in self._matches:
+            _make_room(self._matches)
             self._matches[kernel] = matches(kernel, self.machine)
         return self._matches[kernel]
 
@@ -100,6 +102,7 @@ class Pricer:
         dims = tuple((dim, tile[dim]) for dim, _ in match.slots)
         key = match.capability.node, match.capability.name, match.slots, dims
         if key not in self._best:
+            _make_room(self._best)
             self._best[key] = self._search(match, dict(dims))
         return self._best[key]
 
@@ -114,6 +117,11 @@ class Pricer:
         cost = (per_issue + ISSUE_CYCLES) * issues + 0.001 * fewest
         at = np.unravel_index(int(np.argmin(cost)), cost.shape)
         return Binding(options[int(at[0])], costs.splits[int(at[1])])
+
+
+def _make_room(answers: dict[Any, Any]) -> None:
+    if len(answers) >= MOST_ANSWERS:
+        answers.clear()
 
 
 @lru_cache(maxsize=4)

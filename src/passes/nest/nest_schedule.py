@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 
 from ...algebra.allocation import align_up
 from ...costs.fusion.of_machine import platform_of
-from ...costs.mapping.binding import Pricer
+from ...costs.mapping.binding import pricer_of
 from ...costs.mapping.place import memory_of
 from ...dialects import nest
 from ...dialects.acg import machine_of
@@ -49,14 +49,14 @@ class NestSchedulePass(ModulePass):
         %a = nest.group @conv ...        ->     %a = nest.group @conv ... attributes {fused = 0, tile_rows = 0, kept}
 
     The steps are of least traffic (`search/residency`); where layers are `planned`, those of that schedule as far as
-    there is room (`search/followed`).  `share` is the part of the memory for maps that they may take.  With
-    `span_share` the first groups are marked `by_sample`: they run one sample after another, as many as have weights of
-    at most that part of the memory.
+    there is room (`search/followed`).  `share` is the part of the memory for maps that they may take.  The
+    first `span` groups, or as many fewer as there is room for, are marked `by_sample`: they run one sample after
+    another.
     """
 
     name = "nest-schedule"
     share: float | int = 1.0
-    span_share: float | int = 0
+    span: int = 0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
@@ -67,14 +67,14 @@ class NestSchedulePass(ModulePass):
                 if given:
                     reader.mark(follow(network, given, reader.rows_given))
                 else:
-                    reader.mark(plan(network, reader.rows_of, span_share=self.span_share))
+                    reader.mark(plan(network, reader.rows_of, span=self.span))
 
 
 class Reader:
     """The groups of a function as the layers of a network whose maps may stay on chip."""
 
     def __init__(self, machine: Machine, function: FuncOp) -> None:
-        pricer = Pricer(machine)
+        pricer = pricer_of(machine)
         self.machine, self.function = machine, function
         groups = [op for op in function.body.block.ops if isinstance(op, nest.GroupOp) and not op.is_mapped]
         self.layers = [read_whole(op, pricer) for op in groups]

@@ -52,8 +52,8 @@ def test_the_program_computes_the_same(dtype: type[Any], kernel: tuple[int, int]
     assert any(isinstance(op, graph.UnfoldOp) for op in module.walk())
     assert np.array_equal(run_graph(module, {"x": x})["y"], expected)
     options = CompileOptions(partition=SCHEDULE)
-    for span_share in (0, 1):
-        text = pipeline_text("edge16", options, room=Room(unfold=True, span_share=span_share))
+    for span in (0, 2):
+        text = pipeline_text("edge16", options, room=Room(unfold=True, span=span))
         program = lower(load_model(path), text, options, None, "conv")
         ran = simulate(program, {"x": x})
         assert np.array_equal(ran.outputs["y"], expected)

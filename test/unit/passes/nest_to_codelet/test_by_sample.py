@@ -15,7 +15,6 @@ from tilewright.backends.program import Program
 from tilewright.backends.simulator import SimulationResult, simulate
 from tilewright.dialects import nest
 from tilewright.driver import CompileOptions, compile, load_model, make_context, parse_passes, pipeline_text, reference
-from tilewright.driver.groups import SPAN_SHARES
 from tilewright.driver.models import lower
 from tilewright.driver.pipelines import Room
 from tilewright.errors import TilewrightError
@@ -25,24 +24,27 @@ from .fused_models import inputs_of, residual
 from .test_whole_layers import joined
 
 OPTIONS = CompileOptions(partition="schedule")
+ALL = 99
+"""More layers than any of these models has."""
+
 MODELS = {"joined": joined, "residual": residual}
 
 
-def text(span_share: float) -> str:
-    return pipeline_text("edge16", OPTIONS, room=Room(1.0, span_share))
+def text(span: int) -> str:
+    return pipeline_text("edge16", OPTIONS, room=Room(span=span))
 
 
 @cache
-def run(name: str, samples: int, span_share: float) -> tuple[Program, SimulationResult]:
+def run(name: str, samples: int, span: int) -> tuple[Program, SimulationResult]:
     model = MODELS[name](samples)
-    program = lower(load_model(model), text(span_share), OPTIONS, None, name)
+    program = lower(load_model(model), text(span), OPTIONS, None, name)
     return program, simulate(program, inputs_of(model))
 
 
-def scheduled(model: ModelProto, span_share: float) -> ModuleOp:
+def scheduled(model: ModelProto, span: int) -> ModuleOp:
     """The module before tiles are chosen."""
     module = load_model(model)
-    parse_passes(text(span_share).partition(",nest-tile")[0]).apply(make_context(), module)
+    parse_passes(text(span).partition(",nest-tile")[0]).apply(make_context(), module)
     return module
 
 
@@ -54,34 +56,33 @@ def marked(module: ModuleOp) -> list[bool]:
 @pytest.mark.parametrize("samples", [2, 3])
 def test_results_and_traffic_are_those_of_layers_one_after_another(name: str, samples: int):
     model = MODELS[name](samples)
-    assert all(marked(scheduled(model, 1.0)))
-    assert not any(marked(scheduled(model, 0.0)))
-    program, result = run(name, samples, 1.0)
+    assert all(marked(scheduled(model, ALL)))
+    assert not any(marked(scheduled(model, 0)))
+    program, result = run(name, samples, ALL)
     expected = reference(load_model(model), inputs_of(model))
     for key, values in expected.items():
         np.testing.assert_array_equal(result.outputs[key], values)
     assert result.cycles == program.predicted["cycles"]
-    assert result.dram_bytes == program.predicted["dram_bytes"] == run(name, samples, 0.0)[1].dram_bytes
+    assert result.dram_bytes == program.predicted["dram_bytes"] == run(name, samples, 0)[1].dram_bytes
 
 
-def test_weights_of_more_than_the_share_end_the_span():
+def test_the_span_is_the_first_layers():
     model = joined(2)
-    lengths = [sum(marked(scheduled(model, share))) for share in (1.0, 1.2e-4, 1e-4)]
-    assert lengths == sorted(lengths, reverse=True)
-    assert 1 < lengths[1] < lengths[0]
-    assert marked(scheduled(model, 1.2e-4))[: lengths[1]] == [True] * lengths[1]
+    count = len(marked(scheduled(model, 0)))
+    for span in range(2, count + 1):
+        assert marked(scheduled(model, span)) == [True] * span + [False] * (count - span)
 
 
 def test_one_sample_has_no_span():
-    assert not any(marked(scheduled(joined(1), 1.0)))
+    assert not any(marked(scheduled(joined(1), ALL)))
 
 
 def test_a_marked_group_without_a_dim_of_samples_is_named():
-    module = scheduled(joined(1), 0.0)
+    module = scheduled(joined(1), 0)
     for op in module.walk():
         if isinstance(op, nest.GroupOp):
             op.attributes[BY_SAMPLE] = UnitAttr()
-    rest = text(0.0).partition("nest-tile")
+    rest = text(0).partition("nest-tile")
     with pytest.raises(
         TilewrightError, match=r"group @.*expected a layer that runs as a whole.*remove its `by_sample`"
     ):
@@ -91,10 +92,11 @@ def test_a_marked_group_without_a_dim_of_samples_is_named():
 @pytest.mark.parametrize("name", MODELS)
 def test_the_faster_way_is_taken_and_its_ir_is_dumped(name: str, tmp_path: Path):
     program = compile(MODELS[name](2), "edge16", options=replace(OPTIONS, dump=tmp_path))
-    least = min(run(name, 2, share)[0].predicted["cycles"] for share in (0.0, SPAN_SHARES[0]))
-    assert program.predicted["cycles"] <= least
+    spans = range(len(marked(scheduled(MODELS[name](2), 0))) + 1)
+    assert program.predicted["cycles"] <= min(run(name, 2, span)[0].predicted["cycles"] for span in spans)
     (written,) = tmp_path.glob("*-nest-schedule.mlir")
-    assert (BY_SAMPLE in written.read_text()) == (least < run(name, 2, 0.0)[0].predicted["cycles"])
+    (chosen,) = (one.method for one in program.candidates if one.chosen)
+    assert (BY_SAMPLE in written.read_text()) == ("sample by sample" in chosen)
 
 
 def test_a_number_from_outside_has_no_samples():
@@ -106,10 +108,10 @@ def test_a_number_from_outside_has_no_samples():
       more = Less (high, raised)
       y = Where (more, high, raised)
     }""")
-    assert all(marked(scheduled(model, 1.0)))
+    assert all(marked(scheduled(model, ALL)))
     values = {"x": [-3, 0.5, 2], "low": -1, "high": 1}
     given = {name: np.asarray(value, np.float32) for name, value in values.items()}
-    program = lower(load_model(model), text(1.0), OPTIONS, None, "clip")
+    program = lower(load_model(model), text(ALL), OPTIONS, None, "clip")
     result = simulate(program, given)
     np.testing.assert_array_equal(result.outputs["y"], [-1, 0.5, 1])
     assert (result.cycles, result.dram_bytes) == (program.predicted["cycles"], program.predicted["dram_bytes"])
@@ -125,6 +127,6 @@ def test_a_scalar_from_outside_is_there_for_each_sample():
     }"""
     module = Parser(make_context(), text_of_module).parse_module()
     given = {"arg0": np.eye(3, 8, dtype=np.float32), "arg1": np.array(0.13, np.float32)}
-    result = simulate(lower(load_model(module), text(1.0), OPTIONS, None, "scalar"), given)
+    result = simulate(lower(load_model(module), text(ALL), OPTIONS, None, "scalar"), given)
     (found,), (expected,) = (list(values.values()) for values in (result.outputs, reference(module, given)))
     np.testing.assert_allclose(found, expected, rtol=1e-6)

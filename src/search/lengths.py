@@ -1,0 +1,34 @@
+"""Which of many lengths is best, of which few are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+NEAR = 1 / 16
+"""Part of a length by which others differ too little for a try."""
+
+
+def least_price(price: Callable[[int], float], low: int, high: int) -> int:
+    """A length from `low` to `high` of small price, the shortest of equals; `low` where there is none between them.
+
+    Lengths are doubled as long as one of the last two is the best so far.  Then the best moves to the middle between it
+    and its neighbours that were tried, the farther first, until these are within `NEAR` of it.  That is the least price
+    within `NEAR` where prices fall up to some length and rise from there.
+    """
+    found = {low: price(low)}
+
+    def best() -> int:
+        return min(found, key=lambda length: (found[length], length))
+
+    length = low
+    while length < high and best() >= length // 2:
+        length = min(2 * length, high)
+        found[length] = price(length)
+    while True:
+        at = best()
+        below = max((other for other in found if other < at), default=at)
+        above = min((other for other in found if other > at), default=at)
+        gap, middle = max((at - below, (below + at) // 2), (above - at, (at + above + 1) // 2))
+        if gap <= max(1, NEAR * at):
+            return at
+        found[middle] = price(middle)

@@ -1,0 +1,33 @@
+"""The best of many lengths by few tries."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tilewright.search.lengths import NEAR, least_price
+
+
+def valley(least: int, left: float, right: float) -> Callable[[int], float]:
+    return lambda length: left * (least - length) if length < least else right * (length - least)
+
+
+@pytest.mark.parametrize("high", [2, 3, 5, 9, 40, 100])
+def test_the_least_price_is_found_where_prices_fall_and_then_rise(high: int):
+    for least in range(2, high + 1):
+        for slopes in ((1, 1), (1, 5), (5, 1)):
+            tried: list[int] = []
+            price = valley(least, *slopes)
+            found = least_price(lambda length, price=price, tried=tried: tried.append(length) or price(length), 2, high)
+            assert abs(found - least) <= max(0, NEAR * found)
+            assert len(tried) == len(set(tried)) <= 18
+            assert all(2 <= length <= high for length in tried)
+
+
+def test_of_equal_prices_the_shortest_is_taken():
+    assert least_price(lambda length: 1.0, 2, 50) == 2
+
+
+def test_nothing_else_is_tried_where_there_is_one_length():
+    tried: list[int] = []
+    assert least_price(lambda length: tried.append(length) or 0.0, 2, 2) == 2
+    assert tried == [2]
