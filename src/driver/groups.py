@@ -4,32 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 
-from ..backends.program import Candidate
 from ..costs.clock import Limit
 from ..costs.fusion import platform_of
-from ..dialects import dram, graph, nest
+from ..dialects import dram, graph
 from ..dialects.acg import machine_of
-from ..dialects.types import shape_of
 from ..errors import InfeasibleError, TilewrightError
-from ..interpreters.constants import Constants
 from ..interruption import requested, stop_unless, stoppable
 from ..passes.graph.graph_fuse import OUTSIDE
-from ..passes.graph.graph_heads import has_heads
-from ..passes.graph.graph_pack import buffer_bytes
-from ..passes.graph.graph_split_hidden import Hidden, hidden_parts
-from ..passes.graph.graph_unfold import unfoldable
-from ..search.lengths import least_price
 from .choice import GREEDY, LAYER_BY_LAYER, Choice
 from .lowering import Lowering
 from .models import Progress, compile_module, load_model
@@ -44,6 +33,7 @@ from .pipelines import (
     pipeline_of,
     pipeline_text,
 )
+from .schedule_ways import fastest_schedule, is_near
 
 if TYPE_CHECKING:
     from ..backends.program import Program
@@ -57,33 +47,8 @@ CANDIDATES = (SCHEDULE, "ours", GREEDY)
 GROUP_SHARES = (7 / 8, 3 / 4, 5 / 8, 1 / 2, 1 / 4)
 """Parts of the buffer that the maps of groups may take, tried in order; the rest is for what is between kernels."""
 
-HIDDEN_SHARE = 1 / 16
-"""Part of the buffer that a chunk of a map between two products takes at most."""
-
-LARGE_SHARE = 1 / 2
-"""Part of the buffer that such a map takes to be computed in chunks."""
-
-HEAD_SHARE = 1 / 4
-"""Part of the buffer that the largest map of one head, and the sum of all, take at most where heads are split."""
-
-MOST_HEADS = 64
-"""Heads that attention is split into at most, each of which is a dozen groups of its own."""
-
-UNFOLD_SHARE = 1 / 100
-"""Part of the bound that taps as channels must save for a try."""
-
 SHORT = 4096
 """Instructions of a program that is compiled within seconds: groups are then tried in any case."""
-
-CLOSE = 0.05
-"""A schedule so near to the bound of all programs is not made in other pieces."""
-
-LATE_GAIN = 0.02
-"""Where bytes taken again late save so much of a program's cycles, weights in holes are not tried."""
-
-SLACKS = 1, 0
-"""Groups for which bytes of maps stay unused after them, as they are tried with weights in holes between maps, until
-one gains."""
 
 
 def default_program(
@@ -105,7 +70,7 @@ def default_program(
     choice, tried = Choice(), replace(options, partition=SCHEDULE)
     choice.compare(SCHEDULE, lambda: compile_module(load_model(module), target, tried, progress, name))
     scheduled, refused = choice.best, _why(choice.errors)
-    if scheduled is not None and _is_near(scheduled, options.near):
+    if scheduled is not None and is_near(scheduled, options.near):
         return choice.told(scheduled, _nearness(scheduled, options.near))
     reason = ""
     for other in (GREEDY, "") if scheduled is None or _is_worth_groups(scheduled, options.near) else ("",):
@@ -189,96 +154,17 @@ def lower_groups(
 ) -> Program:
     """Lower with groups that leave enough of the buffer free; `InfeasibleError` where none of the shares does.
 
-    Of `schedule`, the program that ends first: with taps as channels or not, with all samples together, some of the
-    first layers sample by sample, with attention split into heads or head by head, each also with hidden maps in
-    chunks, and, where heads are not split, the best of these with bytes taken again late or with weights in holes
-    between maps, and in other pieces.
-    All are compared with the bound of the module as it is given.
+    Of `schedule`, the program of the way that ends first (`schedule_ways`).
     """
-    lowering, limit = Lowering(module, options, progress, name), Limit(options.time_limit_s or None)
+    lowering = Lowering(module, options, progress, name)
     if options.partition != SCHEDULE:
         check_method(options.partition)
         return _first(lowering, _texts(target, options), options.dump)
 
-    best = Room()
-    found = {best: _first(lowering, _texts(target, options, best), options.dump)}
+    def scheduled(room: Room, dump: Path | None = None) -> Program:
+        return _first(lowering, _texts(target, options, room), dump)
 
-    def compare(room: Room) -> Room:
-        with suppress(TilewrightError):
-            if room not in found:
-                found[room] = _bounded_by(found[Room()], _first(lowering, _texts(target, options, room)))
-        return min(found, key=lambda room: found[room].predicted["cycles"])
-
-    if options.schedule:
-        return found[best]
-
-    def is_worth_more(gap: float) -> bool:
-        return not (_is_near(found[best], gap) or limit.late)
-
-    worth_cycles = UNFOLD_SHARE * found[best].lower_bound.get("cycles", 0.0)
-    if is_worth_more(options.near) and _unfolding_saves(lowering, target) > worth_cycles:
-        best = compare(Room(unfold=True))
-    plain = best
-
-    def cycles(room: Room, length: int) -> float:
-        """Of the program whose first layers run sample by sample; infinite where there is no room or time for it."""
-        nonlocal best
-        room = room._replace(span=_span(lowering, target, room, length))
-        if room.span and room not in found and is_worth_more(options.near):
-            best = compare(room)
-        return found[room].predicted["cycles"] if room in found and room.span else inf
-
-    longest = _span(lowering, target, plain) if _samples(module) > 1 and is_worth_more(options.near) else 0
-    if longest:
-        middle = 1 << (longest.bit_length() + 1) // 2
-        ways = sorted((plain, plain._replace(slack=SLACKS[0])), key=lambda room: cycles(room, middle))
-        span = least_price(partial(cycles, ways[0]), 2, longest)
-        if cycles(ways[1], span) < cycles(ways[0], span):
-            least_price(partial(cycles, ways[1]), max(2, span // 2), min(2 * span, longest))
-    attention = _attention(lowering, target, plain) if is_worth_more(options.near) else []
-    hidden = is_worth_more(options.near) and _has_hidden(lowering, target)
-    for way in attention or [best]:
-        for room in (way, way._replace(hidden_share=HIDDEN_SHARE)) if hidden else (way,):
-            if room not in found and is_worth_more(options.near):
-                best = compare(room)
-    if not best.split_heads and is_worth_more(min(options.near, CLOSE)):
-        base = best
-        best = compare(base._replace(late=True, slack=-1))
-        limit_cycles = (1 - LATE_GAIN) * found[base].predicted["cycles"]
-        for slack in () if base.span or found[best].predicted["cycles"] <= limit_cycles else SLACKS:
-            best = compare(base._replace(slack=slack))
-            if best.slack >= 0:
-                break
-        alone = best.span or best == Room(slack=best.slack, late=best.late)
-        for room in (best,) if alone else (Room(), best):
-            best = compare(room._replace(rows_first=False))
-    program = found[best]
-    if best != Room() and options.dump is not None:
-        dumped = _first(Lowering(module, options, progress, name), _texts(target, options, best), options.dump)
-        program = _bounded_by(program, dumped)
-    tried = (Candidate(_way(room), *_cost(one), chosen=room == best) for room, one in found.items())
-    return replace(program, candidates=tuple(tried) if len(found) > 1 else ())
-
-
-def _bounded_by(other: Program, program: Program) -> Program:
-    """A program with the bound of another of the same network."""
-    return replace(program, lower_bound=other.lower_bound, bound_by=other.bound_by)
-
-
-def _cost(program: Program) -> tuple[float, float]:
-    """Predicted cycles and energy."""
-    return program.predicted["cycles"], program.predicted["energy_pj"]
-
-
-def _way(room: Room) -> str:
-    """A schedule's way to run samples, heads and hidden maps, to place weights, and to make pieces, in words."""
-    parts = ", taps as channels" * room.unfold
-    parts += f", {room.span} layers sample by sample" if room.span else ""
-    parts += ", heads split" * room.split_heads + ", head by head" * room.heads
-    parts += ", hidden maps in chunks" * (room.hidden_share > 0)
-    holes = f", weights in holes (slack {room.slack})" if room.slack >= 0 else ""
-    parts += holes + ", bytes taken again late" * room.late
-    return SCHEDULE + parts + ", channels before rows" * (not room.rows_first)
+    return scheduled(Room(), options.dump) if options.schedule else fastest_schedule(lowering, target, scheduled)
 
 
 def check_method(partition: str) -> None:
@@ -302,48 +188,6 @@ def _texts(target: Target, options: CompileOptions, room: Room = Room()) -> list
     return [pipeline_text(target, options, int(capacity * share)) for share in GROUP_SHARES]
 
 
-def _span(lowering: Lowering, target: Target, room: Room, most: int = 0) -> int:
-    """How many of the first layers there is room for sample by sample, of at most so many (0: of all)."""
-    from ..passes.nest_to_codelet.fused_marks import BY_SAMPLE
-
-    layers = lowering.before("nest-schedule", _texts(target, lowering.options, room)[0]).walk()
-    most = most or sum(isinstance(op, nest.GroupOp) for op in layers)
-    module = lowering.before("nest-tile", _texts(target, lowering.options, room._replace(span=most))[0])
-    return sum(BY_SAMPLE in op.attributes for op in module.walk())
-
-
-def _unfolding_saves(lowering: Lowering, target: Target) -> float:
-    """Cycles of products that are saved where taps fill lanes that channels leave idle."""
-    module = lowering.before("graph-unfold", _texts(target, lowering.options, Room(unfold=True))[0])
-    return sum(each.saved_cycles for each in unfoldable(module, machine_for(target), Constants.of(module)))
-
-
-def _has_hidden(lowering: Lowering, target: Target) -> bool:
-    """Whether a map between two products, which can be computed in chunks of it, takes much of the buffer."""
-    limit_bytes = int(buffer_bytes(machine_for(target)) * LARGE_SHARE)
-    parts = _hidden(lowering, target, Room(hidden_share=HIDDEN_SHARE), limit_bytes)
-    return any(part.map_bytes > limit_bytes for part in parts)
-
-
-def _attention(lowering: Lowering, target: Target, room: Room) -> list[Room]:
-    """Ways to run attention: split into heads, where each has room as a whole and there are few, and head by head."""
-    split = room._replace(split_heads=True)
-    limit_bytes = int(buffer_bytes(machine_for(target)) * HEAD_SHARE)
-    parts = _hidden(lowering, target, split, 0)
-    few = 0 < sum(len(part.ranges(0)) for part in parts) <= MOST_HEADS
-    splits = few and all(part.head_bytes <= limit_bytes for part in parts)
-    return [split] * splits + [room._replace(heads=True)] * has_heads(lowering.module)
-
-
-def _hidden(lowering: Lowering, target: Target, room: Room, chunk_bytes: int) -> list[Hidden]:
-    """What `graph-split-hidden` splits."""
-    text = _texts(target, lowering.options, room)[0]
-    if "graph-split-hidden" not in text:
-        return []
-    module = lowering.before("graph-split-hidden", text)
-    return list(hidden_parts(module, Constants.of(module), chunk_bytes, heads=room.split_heads))
-
-
 def _first(lowering: Lowering, texts: Sequence[str], dump: Path | None = None) -> Program:
     """The program of the first of some pipelines that finds room."""
     errors: list[InfeasibleError] = []
@@ -353,20 +197,6 @@ def _first(lowering: Lowering, texts: Sequence[str], dump: Path | None = None) -
         except InfeasibleError as error:
             errors.append(error)
     raise errors[0]
-
-
-def _samples(module: ModuleOp) -> int:
-    """Samples of the first input."""
-    for function in module.body.ops:
-        if isinstance(function, FuncOp) and function.body.blocks and function.body.block.args:
-            shape = shape_of(function.body.block.args[0])
-            return shape[0] if shape else 1
-    return 1
-
-
-def _is_near(program: Program, gap: float) -> bool:
-    """Whether a program is as near to the bound of all as makes other ways not worth a try."""
-    return bool(program.lower_bound) and program.predicted["cycles"] <= (1 + gap) * program.lower_bound["cycles"]
 
 
 def _why(errors: Iterable[TilewrightError]) -> tuple[str, ...]:

@@ -1,0 +1,242 @@
+"""The ways to run a schedule, and the one whose program ends first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from ..backends.program import Candidate
+from ..costs.clock import Limit
+from ..dialects import nest
+from ..dialects.types import shape_of
+from ..errors import TilewrightError
+from ..interpreters.constants import Constants
+from ..passes.graph.graph_heads import has_heads
+from ..passes.graph.graph_pack import buffer_bytes
+from ..passes.graph.graph_split_hidden import Hidden, hidden_parts
+from ..passes.graph.graph_unfold import unfoldable
+from ..search.lengths import least_price
+from .lowering import Lowering
+from .pipelines import SCHEDULE, Room, Target, machine_for, pipeline_text
+
+if TYPE_CHECKING:
+    from ..backends.program import Program
+
+HIDDEN_SHARE = 1 / 16
+"""Part of the buffer that a chunk of a map between two products takes at most."""
+
+LARGE_SHARE = 1 / 2
+"""Part of the buffer that such a map takes to be computed in chunks."""
+
+HEAD_SHARE = 1 / 4
+"""Part of the buffer that the largest map of one head, and the sum of all, take at most where heads are split."""
+
+MOST_HEADS = 64
+"""Heads that attention is split into at most, each of which is a dozen groups of its own."""
+
+UNFOLD_SHARE = 1 / 100
+"""Part of the bound that taps as channels must save for a try."""
+
+CLOSE = 0.05
+"""A schedule so near to the bound of all programs is not made in other pieces."""
+
+LATE_GAIN = 0.02
+"""Where bytes taken again late save so much of a program's cycles, weights in holes are not tried."""
+
+SLACKS = 1, 0
+"""Groups for which bytes of maps stay unused after them, as they are tried with weights in holes between maps, until
+one gains."""
+
+
+def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[..., Program]) -> Program:
+    """The program that ends first of those that `compiled` makes of a `Room` (and a folder for its IR).
+
+    With taps as channels or not, with all samples together, some of the first layers sample by sample, with attention
+    split into heads or head by head, each also with hidden maps in chunks, and, where heads are not split, the best of
+    these with bytes taken again late or with weights in holes between maps, and in other pieces.  All are compared with
+    the bound of the module as it is given.
+    """
+    dump = lowering.options.dump
+    ways = _Ways(lowering, target, compiled)
+    ways.take(Room(), dump)
+    ways.unfold()
+    plain = ways.best
+    ways.sample_by_sample(plain)
+    ways.attend(plain)
+    ways.place()
+    best, found = ways.best, ways.found
+    program = found[best]
+    if best != Room() and dump is not None:
+        program = _bounded_by(program, compiled(best, dump))
+    tried = (Candidate(_way(room), *_cost(one), chosen=room == best) for room, one in found.items())
+    return replace(program, candidates=tuple(tried) if len(found) > 1 else ())
+
+
+@dataclass
+class _Ways:
+    """The ways that were tried, with their programs."""
+
+    lowering: Lowering
+    target: Target
+    compiled: Callable[..., Program]
+    found: dict[Room, Program] = field(default_factory=dict[Room, "Program"])
+
+    def __post_init__(self) -> None:
+        self.options = self.lowering.options
+        self.limit = Limit(self.options.time_limit_s or None)
+
+    @property
+    def best(self) -> Room:
+        """The way of fewest cycles."""
+        return min(self.found, key=self.cycles)
+
+    def cycles(self, room: Room) -> float:
+        """Of a way; infinite where it was not tried or has no room."""
+        return self.found[room].predicted["cycles"] if room in self.found else inf
+
+    def take(self, room: Room, dump: Path | None = None) -> None:
+        """Compile in a way that was not tried, the first in any case; others that have no room are left out."""
+        if not self.found:
+            self.found[room] = self.compiled(room, dump)
+        elif room not in self.found:
+            with suppress(TilewrightError):
+                self.found[room] = _bounded_by(self.found[Room()], self.compiled(room))
+
+    def is_worth_more(self, gap: float | None = None) -> bool:
+        """Whether the best is farther than `gap` (of the options) from the bound of all programs, and there is time."""
+        near = is_near(self.found[self.best], self.options.near if gap is None else gap)
+        return not (near or self.limit.late)
+
+    def before(self, name: str, room: Room) -> ModuleOp:
+        """The module before a pass of a way."""
+        return self.lowering.before(name, pipeline_text(self.target, self.options, room=room))
+
+    def unfold(self) -> None:
+        """Taps as channels, where that saves enough work."""
+        worth_cycles = UNFOLD_SHARE * self.found[Room()].lower_bound.get("cycles", 0.0)
+        if self.is_worth_more() and self._unfolding_saves() > worth_cycles:
+            self.take(Room(unfold=True))
+
+    def sample_by_sample(self, plain: Room) -> None:
+        """The first layers sample by sample: how many of them, and with weights in holes or not."""
+        if _samples(self.lowering.module) == 1 or not self.is_worth_more():
+            return
+        longest = self._span(plain)
+        if not longest:
+            return
+        middle = 1 << (longest.bit_length() + 1) // 2
+        ways = sorted((plain, plain._replace(slack=SLACKS[0])), key=lambda room: self._of_span(room, middle))
+        span = least_price(partial(self._of_span, ways[0]), 2, longest)
+        if self._of_span(ways[1], span) < self._of_span(ways[0], span):
+            least_price(partial(self._of_span, ways[1]), max(2, span // 2), min(2 * span, longest))
+
+    def attend(self, plain: Room) -> None:
+        """Attention by heads, and hidden maps in chunks."""
+        attention = self._attention(plain) if self.is_worth_more() else []
+        hidden = self.is_worth_more() and self._has_hidden()
+        for way in attention or [self.best]:
+            for room in (way, way._replace(hidden_share=HIDDEN_SHARE)) if hidden else (way,):
+                if self.is_worth_more():
+                    self.take(room)
+
+    def place(self) -> None:
+        """The best with bytes taken again late, with weights in holes between maps, and in other pieces."""
+        base = self.best
+        if base.split_heads or not self.is_worth_more(min(self.options.near, CLOSE)):
+            return
+        self.take(base._replace(late=True, slack=-1))
+        gained = self.cycles(self.best) <= (1 - LATE_GAIN) * self.cycles(base)
+        for slack in () if base.span or gained else SLACKS:
+            self.take(base._replace(slack=slack))
+            if self.best.slack >= 0:
+                break
+        best = self.best
+        alone = best.span or best == Room(slack=best.slack, late=best.late)
+        for room in (best,) if alone else (Room(), best):
+            self.take(room._replace(rows_first=False))
+
+    def _of_span(self, room: Room, length: int) -> float:
+        """Cycles with at most so many layers sample by sample; infinite where there is no room or time for it."""
+        room = room._replace(span=self._span(room, length))
+        if room.span and self.is_worth_more():
+            self.take(room)
+        return self.cycles(room) if room.span else inf
+
+    def _span(self, room: Room, most: int = 0) -> int:
+        """How many of the first layers there is room for sample by sample, of at most so many (0: of all)."""
+        from ..passes.nest_to_codelet.fused_marks import BY_SAMPLE
+
+        layers = self.before("nest-schedule", room).walk()
+        most = most or sum(isinstance(op, nest.GroupOp) for op in layers)
+        module = self.before("nest-tile", room._replace(span=most))
+        return sum(BY_SAMPLE in op.attributes for op in module.walk())
+
+    def _unfolding_saves(self) -> float:
+        """Cycles of products that are saved where taps fill lanes that channels leave idle."""
+        module = self.before("graph-unfold", Room(unfold=True))
+        return sum(each.saved_cycles for each in unfoldable(module, machine_for(self.target), Constants.of(module)))
+
+    def _has_hidden(self) -> bool:
+        """Whether a map between two products, which can be computed in chunks of it, takes much of the buffer."""
+        limit_bytes = int(buffer_bytes(machine_for(self.target)) * LARGE_SHARE)
+        parts = self._hidden(Room(hidden_share=HIDDEN_SHARE), limit_bytes)
+        return any(part.map_bytes > limit_bytes for part in parts)
+
+    def _attention(self, room: Room) -> list[Room]:
+        """Attention split into heads, where each has room as a whole and there are few, and head by head."""
+        split = room._replace(split_heads=True)
+        limit_bytes = int(buffer_bytes(machine_for(self.target)) * HEAD_SHARE)
+        parts = self._hidden(split, 0)
+        few = 0 < sum(len(part.ranges(0)) for part in parts) <= MOST_HEADS
+        splits = few and all(part.head_bytes <= limit_bytes for part in parts)
+        return [split] * splits + [room._replace(heads=True)] * has_heads(self.lowering.module)
+
+    def _hidden(self, room: Room, chunk_bytes: int) -> list[Hidden]:
+        """What `graph-split-hidden` splits."""
+        if "graph-split-hidden" not in pipeline_text(self.target, self.options, room=room):
+            return []
+        module = self.before("graph-split-hidden", room)
+        return list(hidden_parts(module, Constants.of(module), chunk_bytes, heads=room.split_heads))
+
+
+def is_near(program: Program, gap: float) -> bool:
+    """Whether a program is as near to the bound of all as makes other ways not worth a try."""
+    return bool(program.lower_bound) and program.predicted["cycles"] <= (1 + gap) * program.lower_bound["cycles"]
+
+
+def _bounded_by(other: Program, program: Program) -> Program:
+    """A program with the bound of another of the same network."""
+    return replace(program, lower_bound=other.lower_bound, bound_by=other.bound_by)
+
+
+def _cost(program: Program) -> tuple[float, float]:
+    """Predicted cycles and energy."""
+    return program.predicted["cycles"], program.predicted["energy_pj"]
+
+
+def _way(room: Room) -> str:
+    """A schedule's way to run samples, heads and hidden maps, to place weights, and to make pieces, in words."""
+    parts = ", taps as channels" * room.unfold
+    parts += f", {room.span} layers sample by sample" if room.span else ""
+    parts += ", heads split" * room.split_heads + ", head by head" * room.heads
+    parts += ", hidden maps in chunks" * (room.hidden_share > 0)
+    holes = f", weights in holes (slack {room.slack})" if room.slack >= 0 else ""
+    parts += holes + ", bytes taken again late" * room.late
+    return SCHEDULE + parts + ", channels before rows" * (not room.rows_first)
+
+
+def _samples(module: ModuleOp) -> int:
+    """Samples of the first input."""
+    for function in module.body.ops:
+        if isinstance(function, FuncOp) and function.body.blocks and function.body.block.args:
+            shape = shape_of(function.body.block.args[0])
+            return shape[0] if shape else 1
+    return 1
