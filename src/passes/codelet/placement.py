@@ -182,7 +182,6 @@ SLACKS = (
 )
 """As they are tried: the first for which there is room."""
 
-
 MOST_SLACK, NO_SLACK = SLACKS[0], SLACKS[3]
 
 FILLED = 1.0, 0.95, 0.9, 0.85
@@ -190,10 +189,7 @@ FILLED = 1.0, 0.95, 0.9, 0.85
 
 
 def place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], *, late: bool = False) -> Placement:
-    """Addresses in one memory, tensors of `early` living from an earlier operation on.
-
-    With `late` bytes are `reused_late` where there is no room for `MOST_SLACK`.
-    """
+    """Addresses in one memory, tensors of `early` living from an earlier operation on; with `late` `reused_late`."""
     tensors = lives.open_tensors(memory)
     limits = [int(memory.capacity_bytes * share) for share in FILLED]
     ways = [(MOST_SLACK, 0), *((NO_SLACK, limit) for limit in limits), *((slack, 0) for slack in SLACKS[1:])]
@@ -225,10 +221,7 @@ def place_tensors(
     *,
     late: bool = False,
 ) -> Placed:
-    """Addresses of some tensors of a memory, and of all locals in it; lives `lasting` up to `filled_bytes`, if any.
-
-    With `late` bytes are then `reused_late`.
-    """
+    """Addresses of some tensors and all locals of a memory; lives `lasting` up to `filled_bytes`, or `reused_late`."""
     scratch = lives.scratch(memory, apart=slack.apart)
     ranges = [life_of(lives, op, early, slack.after) for op in tensors]
     inside = [(moment, item) for moment, item in enumerate(scratch) if item.size_bytes]

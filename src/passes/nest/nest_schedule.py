@@ -28,7 +28,7 @@ from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer, read_whole, r
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT
 from ..nest_to_codelet.fused_tiles import scratch_bytes, scratch_room, stream_of
 from .overwriting import overwritable, overwrite
-from .storage import storage_of
+from .storage import readers_of, storage_of
 
 ROWS = (32, 16, 8, 4, 2, 1)
 """Rows of the last layers of a group that are made at a time, as they are tried."""
@@ -126,7 +126,13 @@ class Reader:
         )
 
     def _overwrites(self, layer: FusedLayer) -> dict[int, tuple[str, nest.KernelOp]]:
-        """Maps in whose place a layer may make its own -> the input that they are, and the kernel that writes there."""
+        """Maps in whose place a layer may make its own -> the input that they are, and the kernel that writes there.
+
+        What rows of a table are read by lies off chip.
+        """
+        readers = (reader for value in layer.made.values() for reader in readers_of(value))
+        if any(isinstance(reader, nest.RowsOp) for reader in readers):
+            return {}
         if layer not in self.overwritable:
             self.overwritable[layer] = {
                 self.numbers[layer.inputs[name]]: (name, kernel)

@@ -77,7 +77,7 @@ def test_products_read_the_rows_of_the_left_factor_that_they_make():
 def test_what_is_between_kernels_is_cut_so_that_the_arrays_read_little():
     module = scheduled(network_module("gpt2_small_prefill", tokens=256), "edge16")
     pricer = Pricer(machine_of(module))
-    scores = next(op for op in groups_of(module) if op.sym_name.data == "masked")
+    scores = next(op for op in groups_of(module) if op.sym_name.data == "scores.q")
     layer = read_layer(scores, pricer)
     group = FusedGroup(pricer.machine, (layer,), (32, 0))
     trees = row_trees(group, layer)
