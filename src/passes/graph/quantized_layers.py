@@ -167,7 +167,8 @@ def _whole_numbers(op: graph.SoftmaxOp, given: Quantised, mask: Array | None, go
     spread = (high - low) * float(given.scale) - least + float(RANGES[si8][0])
     vanishes = shape_of(op.x)[op.axis.value.data] * float(np.exp(spread)) < min(2.0**-25, goal.scale / 2)
     numbers = np.maximum(mask, RANGES[si8][0]) if vanishes else mask
-    whole = numbers.astype(np.int8)
+    with np.errstate(invalid="ignore"):
+        whole = numbers.astype(np.int8)
     return whole if np.array_equal(whole, numbers) else None
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.backends.simulator import simulate
 from tilewright.dialects import graph
-from tilewright.dialects.types import si8, ui8
+from tilewright.dialects.types import element_of, si8, ui8
 from tilewright.driver import compile
 from tilewright.driver.models import make_context
 from tilewright.driver.pipelines import parse_passes
@@ -61,6 +61,13 @@ def test_a_mask_bounds_rows_from_above() -> None:
     assert op.scale is not None
     assert op.bounded is not None
     assert op.step is not None
+
+
+@pytest.mark.parametrize(("scale", "bias", "element"), [(0.05, 0.0, si8), (0.46, 0.0, f32), (0.05, 0.5, f32)])
+def test_masks_are_of_bytes_where_they_are_whole_numbers_or_vanish(scale: float, bias: float, element: Any) -> None:
+    mask = integers(scores(scale, causal() + bias)).mask
+    assert mask is not None
+    assert element_of(mask) == element
 
 
 @pytest.mark.parametrize(
