@@ -162,7 +162,8 @@ def lower_groups(
         return _first(lowering, _texts(target, options), options.dump)
 
     def scheduled(room: Room, dump: Path | None = None) -> Program:
-        return _first(lowering, _texts(target, options, room), dump)
+        own = lowering if dump is None else Lowering(module, options, progress, name)  # which writes each pass
+        return _first(own, _texts(target, options, room), dump)
 
     return scheduled(Room(), options.dump) if options.schedule else fastest_schedule(lowering, target, scheduled)
 
