@@ -124,18 +124,19 @@ def softmax(builder: Builder, op: graph.SoftmaxOp, goal: Goal | None) -> SSAValu
         return None
     value, mask = _without_mask(op.x, builder.constants)
     given = quantised(value, builder.constants)
-    bounded = uniform_8_bits(given) and _has_bounded_rows(op, given, mask, builder.constants)
-    if goal is None and not bounded:
+    added = None if mask is None else constant(mask, builder.constants)
+    bounded = given if uniform_8_bits(given) and _has_bounded_rows(op, given, added) else None
+    if goal is None and bounded is None:
         return None
-    if bounded and given is not None and mask is not None and goal is not None:
-        whole = _whole_numbers(op, given, constant(mask, builder.constants), goal)
+    if bounded is not None and added is not None and goal is not None:
+        whole = _whole_numbers(op, bounded, added, goal)
         mask = mask if whole is None else builder.weight("mask", whole)
     made = graph.SoftmaxOp(
-        given.value if bounded and given is not None else op.x,
-        mask if bounded else None,
+        op.x if bounded is None else bounded.value,
+        None if bounded is None else mask,
         axis=op.axis.value.data,
-        scale=float(np.float32(given.scale)) if bounded and given is not None else None,
-        bounded=bounded,
+        scale=None if bounded is None else float(np.float32(bounded.scale)),
+        bounded=bounded is not None,
         step=None if goal is None else float(np.float32(goal.scale)),
         zero_point=None if goal is None else goal.zero,
         element=f32 if goal is None else goal.element,
@@ -153,18 +154,14 @@ def _without_mask(value: SSAValue, constants: Constants) -> tuple[SSAValue, SSAV
     return value, None
 
 
-def _whole_numbers(op: graph.SoftmaxOp, given: Quantised, mask: Array | None, goal: Goal) -> Array | None:
+def _whole_numbers(op: graph.SoftmaxOp, given: Quantised, mask: Array, goal: Goal) -> Array | None:
     """A mask in 8 bits that has the same result; None where there is none.
 
     What is masked by -128 or less vanishes beside the maximum of its row: all exponentials of a row that are masked so
     are together less than half a unit in the last place of the greatest, and less than half a step.
     """
-    if mask is None:
-        return None
     low, high = RANGES[given.element]
-    along = op.axis.value.data - len(shape_of(op.x)) + mask.ndim
-    least = float(np.min(mask if along < 0 else mask.max(axis=along)))
-    spread = (high - low) * float(given.scale) - least + float(RANGES[si8][0])
+    spread = (high - low) * float(given.scale) - _least_maximum(op, mask) + float(RANGES[si8][0])
     vanishes = shape_of(op.x)[op.axis.value.data] * float(np.exp(spread)) < min(2.0**-25, goal.scale / 2)
     numbers = np.maximum(mask, RANGES[si8][0]) if vanishes else mask
     with np.errstate(invalid="ignore"):
@@ -172,16 +169,19 @@ def _whole_numbers(op: graph.SoftmaxOp, given: Quantised, mask: Array | None, go
     return whole if np.array_equal(whole, numbers) else None
 
 
-def _has_bounded_rows(op: graph.SoftmaxOp, given: Quantised, mask: SSAValue | None, constants: Constants) -> bool:
+def _has_bounded_rows(op: graph.SoftmaxOp, given: Quantised, mask: Array | None) -> bool:
     """Whether the maximum of each row of integers, their zero point left out, plus a mask lies within `EXPONENT` on
     both sides of 0."""
     low, high = (bound * float(given.scale) for bound in RANGES[given.element])
-    added = None if mask is None else constant(mask, constants)
-    if added is not None:
-        along = op.axis.value.data - len(shape_of(op.x)) + added.ndim
-        low += float(np.min(added if along < 0 else added.max(axis=along)))
-        high += float(np.max(added))
+    if mask is not None:
+        low, high = low + _least_maximum(op, mask), high + float(np.max(mask))
     return -EXPONENT <= low and high <= EXPONENT
+
+
+def _least_maximum(op: graph.SoftmaxOp, mask: Array) -> float:
+    """The least of the maxima of a mask's rows."""
+    along = op.axis.value.data - len(shape_of(op.x)) + mask.ndim
+    return float(np.min(mask if along < 0 else mask.max(axis=along)))
 
 
 MOVING = (
