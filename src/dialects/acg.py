@@ -335,6 +335,11 @@ def declarations(body: Region) -> list[Operation]:
     return [op for block in body.blocks for op in block.ops]
 
 
+def has_target(module: ModuleOp) -> bool:
+    """Whether a module has an `acg.graph` at the top."""
+    return any(isinstance(op, GraphOp) for op in module.body.ops)
+
+
 def graph_of(module: ModuleOp) -> GraphOp:
     """The one `acg.graph` at the top of a module; `TilewrightError` (kind `target`) if there is none or several."""
     graphs = [op for op in module.body.ops if isinstance(op, GraphOp)]

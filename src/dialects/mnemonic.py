@@ -57,7 +57,7 @@ from ..algebra.blocked import BlockedLayout
 from ..errors import TilewrightError
 from ..machine import Machine
 from ..machine.packets import PacketIsa
-from .acg import GraphOp, graph_of
+from .acg import graph_of, has_target
 from .roles import Role
 from .types import Tensor, dtype_of, is_element_type
 
@@ -291,7 +291,7 @@ class ProgramOp(IRDLOperation):
     def _verify_on_machine(self) -> None:
         """Where the module says which machine: tensors lie inside memories, instructions fit their words."""
         module = self.parent_op()
-        if not isinstance(module, ModuleOp) or not any(isinstance(op, GraphOp) for op in module.body.ops):
+        if not isinstance(module, ModuleOp) or not has_target(module):
             return
         machine = graph_of(module).machine()
         capacities = {memory.name: memory.capacity_bytes for memory in machine.memories}

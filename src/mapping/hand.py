@@ -9,7 +9,7 @@ from ..backends.report import loop_nest, traffic_rows
 from ..costs.hierarchy import Architecture, architecture_of, mapping_as_json
 from ..costs.model import evaluate_with
 from ..dialects import nest
-from ..dialects.acg import GraphOp, machine_of
+from ..dialects.acg import has_target, machine_of
 from ..driver import parse_mlir
 from ..errors import TilewrightError
 from ..passes.nest.problems import only_kernel, problem_of, read_mapping
@@ -27,7 +27,7 @@ def price_ir(path: Path, target: str | Path | None, model: str) -> dict[str, Any
     groups = [op for op in module.walk() if isinstance(op, nest.GroupOp) and op.is_mapped]
     if not groups:
         raise TilewrightError("kernel", str(path), "a nest.group with a mapping", "none", "map it: `tilewright map`")
-    if target is None and not any(isinstance(op, GraphOp) for op in module.body.ops):
+    if target is None and not has_target(module):
         raise TilewrightError("target", str(path), "a machine", "no acg.graph", "say --target T")
     arch = architecture_of(machine_of(module)) if target is None else find_architecture(target)
     return {"model": model, "results": [_price(group, arch, model) for group in groups]}

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ...costs.fusion.of_machine import platform_of
 from ...costs.fusion.platform import Platform
 from ...costs.fusion.values import Buffers
-from ...dialects.acg import GraphOp, machine_of
+from ...dialects.acg import has_target, machine_of
 from ...errors import TilewrightError
 
 
@@ -18,7 +18,7 @@ def platform_in(module: ModuleOp, global_bytes: int = 0, weight_bytes: int = 0) 
 
     A module without a target is for Cocco's machine (`Platform()`).
     """
-    described = any(isinstance(operation, GraphOp) for operation in module.body.ops)
+    described = has_target(module)
     platform = platform_of(machine_of(module)) if described else Platform()
     if min(global_bytes, weight_bytes) < 0:
         raise TilewrightError(

@@ -18,7 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...algebra.element import ELEMENT_TYPES
 from ...algebra.lookup import lookup_of
 from ...dialects import graph
-from ...dialects.acg import GraphOp, machine_of
+from ...dialects.acg import has_target, machine_of
 from ...dialects.types import WIDER, dtype_of, element_bytes, element_of, element_type_of, shape_of, si8, ui8
 from ...errors import TilewrightError
 from ...interpreters.constants import Array, Constants, base_name
@@ -64,7 +64,7 @@ class GraphLookupsPass(ModulePass):
     name = "graph-lookups"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if not any(isinstance(part, GraphOp) for part in op.ops):
+        if not has_target(op):
             return
         machine, constants = machine_of(op), Constants.of(op)
         if not reads_rows(machine):

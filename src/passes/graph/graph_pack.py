@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import graph
-from ...dialects.acg import GraphOp, machine_of
+from ...dialects.acg import has_target, machine_of
 from ...dialects.types import element_of, shape_of, si8
 from ...interpreters.constants import Array, Constants
 from ...machine import Machine
@@ -215,7 +215,7 @@ class GraphPackPass(ModulePass):
     min_elements: int = 1 << 14
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if not any(isinstance(part, GraphOp) for part in op.ops):
+        if not has_target(op):
             return
         machine, constants = machine_of(op), Constants.of(op)
         if not unpacks(machine):

@@ -14,7 +14,7 @@ from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWal
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import graph
-from ...dialects.acg import GraphOp, machine_of
+from ...dialects.acg import has_target, machine_of
 from ...dialects.types import element_of, shape_of
 from ...interpreters.constants import Constants
 from .graph_normalize import FoldConstants
@@ -189,7 +189,7 @@ class GraphQuantizePass(ModulePass):
                 for block in function.body.blocks:
                     for layer in list(block.ops):
                         visit(layer, constants)
-        if any(isinstance(part, GraphOp) for part in op.ops):
+        if has_target(op):
             products = [layer for layer in op.walk() if isinstance(layer, PRODUCTS)]
             narrow_weights(products, machine_of(op), constants)
         patterns = [*IDENTITIES, FoldConstants(constants, dequantize=True)]

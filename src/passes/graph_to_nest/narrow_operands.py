@@ -10,7 +10,7 @@ from ...algebra.expr import Access
 from ...algebra.statement import accesses_of
 from ...costs.mapping.matching import match
 from ...dialects import nest
-from ...dialects.acg import GraphOp, machine_of
+from ...dialects.acg import has_target, machine_of
 from ...dialects.types import dtype_of, element_of
 from ...machine import Machine
 from ..nest.trees import kernel_of
@@ -18,7 +18,7 @@ from ..nest.trees import kernel_of
 
 def machine_of_queues(module: ModuleOp) -> Machine | None:
     """The module's machine, if it has one whose kernels run as its capabilities take them."""
-    if not any(isinstance(op, GraphOp) for op in module.body.ops):
+    if not has_target(module):
         return None
     machine = machine_of(module)
     return machine if machine.control == "queues" else None

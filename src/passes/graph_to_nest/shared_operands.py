@@ -7,7 +7,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...costs.fusion.of_machine import platform_of
 from ...dialects import graph
-from ...dialects.acg import GraphOp, machine_of
+from ...dialects.acg import has_target, machine_of
 from ...dialects.types import element_of, element_type_name, size_bytes, tensor_type
 from ...machine import Machine
 
@@ -25,7 +25,7 @@ def shared_operands(module: ModuleOp, block: Block) -> frozenset[SSAValue]:
 
     None where the module has no target, or its maps and weights have memories of their own.
     """
-    if not any(isinstance(op, GraphOp) for op in module.body.ops):
+    if not has_target(module):
         return frozenset()
     machine = machine_of(module)
     buffers = platform_of(machine).buffers
