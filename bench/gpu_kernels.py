@@ -1,12 +1,12 @@
-"""36 kernels on machines of threads: what an OpenCL device computes, and what NVIDIA's compiler says they take.
+"""36 kernels on machines of threads: what a device computes, and what NVIDIA's compiler says they take.
 
     python bench/gpu_kernels.py                       both machines, mapped by CoSA's search and by the exact one
     python bench/gpu_kernels.py --targets gpu_k80 --method cosa --kernels 6
 
-For each kernel: processor seconds until its text is there, whether the device's output equals NumPy's (floats: agrees
-within the tolerance of their type), bytes of shared memory by the plan and by the compiler, registers of a thread by
-the compiler and the most that its block may have, and bytes that it spills.  Parts for which something is not installed
-are left out, and the table says so.
+The device is a GPU of NVIDIA's where there is one, else one of OpenCL.  For each kernel: processor seconds until its
+text is there, whether the device's output equals NumPy's (floats: agrees within the tolerance of their type), bytes of
+shared memory by the plan and by the compiler, registers of a thread by the compiler and the most that its block may
+have, and bytes that it spills.  Parts for which something is not installed are left out, and the table says so.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arrays import compare, make_inputs
-from tilewright.backends.gpu.nvrtc import missing_package, resource_use
-from tilewright.backends.gpu.opencl import INSTALL, missing_opencl
+from tilewright.backends.gpu.nvrtc import missing_package
+from tilewright.backends.gpu.opencl import INSTALL
 from tilewright.driver import load_model, reference
 from tilewright.frontends.einsum import einsum_module
 from tilewright.mapping import MapOptions, ThreadKernel, compile_threads
+from tilewright.mapping.threads import missing_device
 
 ARCHITECTURES = {"gpu_k80": 37, "gpu_h100": 90}
 REGISTERS, MOST = 65536, 255
@@ -158,14 +159,14 @@ def row_of(name: str, target: str, options: MapOptions, folder: Path) -> Row:
     )
     spent = time.process_time() - start
     agrees = equal = None
-    if missing_opencl() is None:
+    if missing_device() is None:
         module = load_model(Path(padded_module(name, folder))) if padded else einsum_module(text, types)
         inputs, expected = expected_of(kernel, module)
         found = compare({"O": kernel.run(inputs).output}, {"O": expected})
         agrees, equal = found.agrees, found.equal
     use = None
     if missing_package(ARCHITECTURES[target]) is None:
-        use = resource_use(kernel.cuda, kernel.entry, ARCHITECTURES[target])
+        use = kernel.resource_use(ARCHITECTURES[target])
     counts = (None,) * 3 if use is None else (use.registers, use.shared_bytes, use.spilled_bytes)
     return Row(name, target, spent, kernel, agrees, equal, *counts)
 
@@ -194,7 +195,7 @@ def main() -> int:
     parser.add_argument("--time-limit", type=float, help="CPU seconds of a search (default: that of `compile`)")
     parser.add_argument("--kernels", type=int, default=len(KERNELS), help="so many of the list")
     arguments = parser.parse_args()
-    for missing in filter(None, (missing_opencl(), *map(missing_package, ARCHITECTURES.values()))):
+    for missing in filter(None, (missing_device(), *map(missing_package, ARCHITECTURES.values()))):
         print(f"not installed: {missing}; {INSTALL}")
     head = (
         "kernel",

@@ -4,26 +4,29 @@
     python bench/gpu_speed.py --method cosa --time-limit 1
 
 A kernel is compiled by NVRTC for the GPU that there is, its machine code is loaded and launched by the CUDA driver on
-PyTorch's own tensors, and its output is compared with PyTorch's.  A time is the median of `--repeat` launches, between
-events of the device.  Without PyTorch, a GPU or NVRTC the script says what is missing and ends.
+PyTorch's own tensors, and its output is compared with PyTorch's.  A time is the median of `--repeat` times 10 launches
+between events of the device.  Without PyTorch, a GPU or NVRTC the script says what is missing and ends.
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from statistics import median
 from typing import Any
 
-from tilewright.backends.gpu.nvrtc import missing_package, resource_use
-from tilewright.mapping import MapOptions, ThreadKernel, compile_threads
+from tilewright.backends.gpu.cuda_driver import gpu_architecture
+from tilewright.backends.gpu.nvrtc import missing_package
+from tilewright.mapping import MapOptions, compile_threads
 
 F32, F16 = dict.fromkeys("ABO", "f32"), dict.fromkeys("ABO", "f16")
 PRODUCT = "O[m,n] += A[m,k] * B[k,n]"
 CONV = "O[n,k,p,q] += A[n,c,p+r,q+s] * B[k,c,r,s]"
+LAUNCHES = 10
+"""Between two events: so the time that a launch takes on the host is hidden."""
+
 CASES = [
     *((f"{PRODUCT}; m={n} n={n} k={n}", types) for n in (512, 1024, 2048) for types in (F32, F16)),
     (f"{PRODUCT}; m=128 n=3072 k=768", F16),
@@ -37,74 +40,43 @@ def missing() -> str | None:
     """What there is not, or None."""
     if find_spec("torch") is None:
         return "PyTorch"
-    import torch  # pyright: ignore[reportMissingImports]
-
-    if not torch.cuda.is_available():
-        return "a GPU that PyTorch sees"
-    return missing_package(architecture(torch))
-
-
-def architecture(torch: Any) -> int:
-    """The GPU's architecture: 90 for sm_90."""
-    major, minor = torch.cuda.get_device_capability()
-    return 10 * major + minor
-
-
-class Launcher:
-    """A kernel that is loaded on the device of PyTorch's current context."""
-
-    def __init__(self, kernel: ThreadKernel, code: bytes) -> None:
-        self._kernel = kernel
-        self._driver = ctypes.CDLL("libcuda.so.1")
-        self._module, self._function = ctypes.c_void_p(), ctypes.c_void_p()
-        self._check(self._driver.cuModuleLoadData(ctypes.byref(self._module), code))
-        name = kernel.entry.encode()
-        self._check(self._driver.cuModuleGetFunction(ctypes.byref(self._function), self._module, name))
-
-    def _check(self, status: int) -> None:
-        if status:
-            raise SystemExit(f"the CUDA driver answers {status}")
-
-    def __call__(self, stream: int, *pointers: int) -> None:
-        """Launch on a stream, with the addresses of the inputs and of the output."""
-        values = [ctypes.c_void_p(pointer) for pointer in pointers]
-        array = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-        plan = self._kernel.plan
-        grid = plan.blocks, 1, 1, plan.block_size, 1, 1, 0
-        self._check(self._driver.cuLaunchKernel(self._function, *grid, ctypes.c_void_p(stream), array, None))
+    if (architecture := gpu_architecture()) is None:
+        return "a GPU of NVIDIA's"
+    return missing_package(architecture)
 
 
 def seconds(torch: Any, work: Callable[[], object], repeat: int) -> float:
-    """The median time of some work on the device."""
+    """The median time of some work on the device, of which several stand between two events."""
     for _ in range(3):
         work()
     found: list[float] = []
     for _ in range(repeat):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         begin.record()
-        work()
+        for _ in range(LAUNCHES):
+            work()
         end.record()
         end.synchronize()
-        found.append(begin.elapsed_time(end) / 1e3)
+        found.append(begin.elapsed_time(end) / (1e3 * LAUNCHES))
     return median(found)
 
 
-def compared(torch: Any, text: str, types: dict[str, str], options: MapOptions, repeat: int) -> str:
+def compared(torch: Any, architecture: int, text: str, types: dict[str, str], options: MapOptions, repeat: int) -> str:
     """A line of the table: time, rate, and PyTorch's."""
     kernel = compile_threads(text, "gpu_h100", replace(options, types=types))
-    use = resource_use(kernel.cuda, kernel.entry, architecture(torch))
-    launcher = Launcher(kernel, use.code)
+    use, loaded = kernel.resource_use(architecture), kernel.loaded(architecture)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     dtype = torch.float16 if types["A"] == "f16" else torch.float32
     torch.manual_seed(0)
     a, b = (torch.randn(x.shape, device="cuda", dtype=dtype) for x in kernel.plan.inputs)
     ours = torch.zeros(kernel.plan.output.shape, device="cuda", dtype=dtype)
     stream = torch.cuda.current_stream().cuda_stream
+    addresses = a.data_ptr(), b.data_ptr(), ours.data_ptr()
     peer = (lambda: a @ b) if a.ndim == 2 else (lambda: torch.nn.functional.conv2d(a, b))
-    launcher(stream, a.data_ptr(), b.data_ptr(), ours.data_ptr())
+    loaded.launch(addresses, stream)
     theirs = peer()
     error = ((ours - theirs).abs().max() / theirs.abs().max()).item()
-    own = seconds(torch, lambda: launcher(stream, a.data_ptr(), b.data_ptr(), ours.data_ptr()), repeat)
+    own = seconds(torch, lambda: loaded.launch(addresses, stream), repeat)
     other = seconds(torch, peer, repeat)
     rate = 2e-12 * kernel.problem.macs
     predicted = kernel.prices.cycles / kernel.machine.frequency_hz
@@ -139,9 +111,11 @@ def main() -> int:
     head = "kernel", "types", "us", "TFLOP/s", "PyTorch, us", "TFLOP/s", "ratio", "predicted us", "registers"
     head = (*head, "spilled B", "error")
     print(f"{torch.cuda.get_device_name()}\n\n| {' | '.join(head)} |\n|---|---|{'--:|' * (len(head) - 2)}")
+    architecture = gpu_architecture()
+    assert architecture is not None
     options = MapOptions(mapper=arguments.method, time_limit_s=arguments.time_limit)
     for text, types in CASES:
-        print(compared(torch, text, types, options, arguments.repeat), flush=True)
+        print(compared(torch, architecture, text, types, options, arguments.repeat), flush=True)
     return 0
 
 

@@ -16,8 +16,11 @@ from xdsl.dialects.builtin import ModuleOp
 from ..algebra.element import ELEMENT_TYPES
 from ..arrays import Array, Comparison, compare, undefined, verdict
 from ..backends.gpu.c_text import c_text
+from ..backends.gpu.cuda_driver import LoadedKernel, gpu_architecture, run_cuda
+from ..backends.gpu.kernel_run import KernelRun
 from ..backends.gpu.languages import CUDA, OPENCL, identifier
-from ..backends.gpu.opencl import INSTALL, OpenclRun, missing_opencl, run_opencl
+from ..backends.gpu.nvrtc import ResourceUse, missing_package, resource_use
+from ..backends.gpu.opencl import INSTALL, missing_opencl, run_opencl
 from ..costs.exact import ExactPrices, dram_bytes, evaluate
 from ..costs.hierarchy import Architecture, LoopMapping, Problem
 from ..dialects import nest
@@ -32,7 +35,7 @@ from ..passes.nest_to_gpu.plan import Plan
 
 @dataclass(frozen=True)
 class DeviceRun:
-    """A kernel on an OpenCL device beside what is expected of it; or what is `missing` to run it."""
+    """A kernel on a device beside what is expected of it; or what is `missing` to run it."""
 
     missing: str | None = None
     device: str = ""
@@ -135,18 +138,41 @@ class ThreadKernel:
             write_file(folder / name, text)
         return [folder / name for name in texts]
 
-    def run(self, arrays: Mapping[str, Array]) -> OpenclRun:
-        """The output for inputs by name of the tensor, computed by an OpenCL device; errors as for `run_opencl`."""
+    def resource_use(self, architecture: int) -> ResourceUse:
+        """What NVIDIA's compiler says the kernel takes on an architecture; errors as for `nvrtc.resource_use`."""
+        return resource_use(self.cuda, self.entry, architecture)
+
+    def loaded(self, architecture: int) -> LoadedKernel:
+        """The kernel on the GPU of this architecture; errors as for `resource_use` and `LoadedKernel`."""
+        code = self.resource_use(architecture).code
+        return LoadedKernel(code, self.entry, self.plan.blocks, self.plan.block_size)
+
+    def run(self, arrays: Mapping[str, Array], cuda: bool = True) -> KernelRun:
+        """The output for inputs by name of the tensor, on a GPU if `cuda` is true and `cuda_device` finds one, else on
+        an OpenCL device; errors as for `run_cuda` and `run_opencl`."""
         plan = self.plan
         dtype = ELEMENT_TYPES[plan.output.element]
         output = np.full(plan.output.shape, undefined(dtype), dtype)
         inputs = [arrays[x.name] for x in plan.inputs]
+        if cuda and (architecture := cuda_device()) is not None:
+            return run_cuda(self.loaded(architecture), inputs, output)
         return run_opencl(self.opencl, self.entry, inputs, output, plan.blocks, plan.block_size)
+
+
+def cuda_device() -> int | None:
+    """The architecture of the GPU that kernels can be compiled for and run on, or None."""
+    architecture = gpu_architecture()
+    return None if architecture is None or missing_package(architecture) else architecture
+
+
+def missing_device() -> str | None:
+    """What is missing before a kernel can run: None with a GPU or an OpenCL device."""
+    return None if cuda_device() is not None else missing_opencl()
 
 
 def on_device(kernel: ThreadKernel, arrays: Mapping[str, Array], expected: Array, tolerance: float | None) -> DeviceRun:
     """A kernel on the device that there is, its output compared with `expected`."""
-    if (missing := missing_opencl()) is not None:
+    if (missing := missing_device()) is not None:
         return DeviceRun(missing)
     ran, name = kernel.run(arrays), kernel.plan.output.name
     return DeviceRun(None, ran.device, compare({name: ran.output}, {name: expected}, tolerance))

@@ -1,7 +1,7 @@
 """NVIDIA's compiler for CUDA C from its wheels: kernels become machine code, which says what a thread and a block take.
 
-The libraries are found in the packages `nvidia-cuda-nvrtc-cu11` (11.8 knows architectures from the K80's to the H100's)
-and `nvidia-cuda-nvrtc-cu12`; neither a GPU nor a driver is needed.
+The libraries are found in the packages `nvidia-cuda-nvrtc-cu11` (11.8 knows architectures from the K80's to the
+H100's), `nvidia-cuda-nvrtc-cu12` and `nvidia-cuda-nvrtc` (13); neither a GPU nor a driver is needed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,24 @@ from pathlib import Path
 
 from ...errors import TilewrightError
 
-PACKAGES = {11: "nvidia-cuda-nvrtc-cu11", 12: "nvidia-cuda-nvrtc-cu12"}
-LAST_OF_11 = 50
-"""Architectures before this one are no longer in version 12."""
 
-LATEST_OF_11 = 90
-"""The last architecture that version 11.8 knows."""
+@dataclass(frozen=True)
+class Release:
+    """A release of the compiler: its package, the first and the last architecture that it knows, options for it."""
+
+    version: int
+    package: str
+    first: int
+    last: int
+    options: tuple[bytes, ...] = ()
+
+
+RELEASES = (
+    Release(12, "nvidia-cuda-nvrtc-cu12", 50, 121),
+    Release(13, "nvidia-cuda-nvrtc", 75, 121, (b"--no-cache",)),
+    Release(11, "nvidia-cuda-nvrtc-cu11", 35, 90),
+)
+"""In order of preference.  Release 13 has a cache, and no report for what comes from there."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +52,8 @@ class ResourceUse:
 
 def missing_package(architecture: int) -> str | None:
     """The package to install before kernels can be compiled for an architecture (`90` for sm_90), or None."""
-    version = _version(architecture)
-    return None if _library_path(version) else PACKAGES[version]
+    release = _release(architecture)
+    return None if _library_path(release.version) else release.package
 
 
 def resource_use(source: str, name: str, architecture: int) -> ResourceUse:
@@ -51,11 +63,12 @@ def resource_use(source: str, name: str, architecture: int) -> ResourceUse:
     """
     if missing := missing_package(architecture):
         raise TilewrightError("tool", "nvrtc", f"a compiler for sm_{architecture}", "none", f"pip install {missing}")
-    library = _library(_version(architecture))
+    release = _release(architecture)
+    library = _library(release.version)
     program = ctypes.c_void_p()
     _check(library, library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None))
     try:
-        options = [f"--gpu-architecture=sm_{architecture}".encode(), b"--ptxas-options=-v"]
+        options = [f"--gpu-architecture=sm_{architecture}".encode(), b"--ptxas-options=-v", *release.options]
         array = (ctypes.c_char_p * len(options))(*options)
         with _kept_locale():
             status = library.nvrtcCompileProgram(program, len(options), array)
@@ -79,17 +92,19 @@ def _kept_locale() -> Generator[None]:
         libc.uselocale(before)
 
 
-def _version(architecture: int) -> int:
-    if architecture < LAST_OF_11:
-        return 11
-    return 11 if architecture <= LATEST_OF_11 and _library_path(11) and not _library_path(12) else 12
+def _release(architecture: int) -> Release:
+    """The first release that knows an architecture and is installed; the first that knows it if none is."""
+    known = [release for release in RELEASES if release.first <= architecture <= release.last]
+    if not known:
+        raise TilewrightError("tool", "nvrtc", "an architecture from sm_35 to sm_121", f"sm_{architecture}")
+    return next((release for release in known if _library_path(release.version)), known[0])
 
 
 @cache
 def _library_path(version: int) -> Path | None:
-    spec = find_spec("nvidia.cuda_nvrtc") if find_spec("nvidia") else None
+    spec = find_spec("nvidia")
     for folder in spec.submodule_search_locations or () if spec is not None else ():
-        for path in sorted((Path(folder) / "lib").glob(f"libnvrtc.so.{version}*")):
+        for path in sorted(Path(folder).glob(f"*/lib/libnvrtc.so.{version}*")):
             return path
     return None
 
@@ -127,4 +142,4 @@ def _measured(code: bytes, name: str, log: str) -> ResourceUse:
     if registers is None:
         raise TilewrightError("tool", "nvrtc", f"registers of {name}", log[-200:])
     spilled = sum(map(int, re.findall(r"(\d+) bytes spill (?:stores|loads)", log)))
-    return ResourceUse(int(registers.group(1)), int(shared.group(1)) if shared else 0, spilled, code.rstrip(b"\0"))
+    return ResourceUse(int(registers.group(1)), int(shared.group(1)) if shared else 0, spilled, code)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -12,16 +11,9 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import TilewrightError
+from .kernel_run import KernelRun
 
 INSTALL = "pip install 'tilewright[gpu]'"
-
-
-@dataclass(frozen=True)
-class OpenclRun:
-    """The output of a kernel, and the device that it ran on."""
-
-    device: str
-    output: Array
 
 
 def missing_opencl() -> str | None:
@@ -42,7 +34,7 @@ def _device() -> Any:
     return devices[0] if devices else None
 
 
-def run_opencl(source: str, name: str, inputs: Sequence[Array], output: Array, blocks: int, threads: int) -> OpenclRun:
+def run_opencl(source: str, name: str, inputs: Sequence[Array], output: Array, blocks: int, threads: int) -> KernelRun:
     """Run the kernel `name` of a source on `inputs` and a copy of `output`, with so many blocks of so many threads.
 
     Raises `TilewrightError` (kind `tool`) where there is no device, or where it refuses the kernel.
@@ -67,7 +59,7 @@ def run_opencl(source: str, name: str, inputs: Sequence[Array], output: Array, b
         queue.finish()
     except pyopencl.Error as error:
         raise TilewrightError("tool", device.name.strip(), f"a run of {name}", str(error)[:400]) from None
-    return OpenclRun(device.name.strip(), found)
+    return KernelRun(device.name.strip(), found)
 
 
 def _options(pyopencl: Any, device: Any) -> list[str]:

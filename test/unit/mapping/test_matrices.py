@@ -20,11 +20,12 @@ from tilewright.frontends.einsum import einsum_module
 from tilewright.machine.memory_chain import multiply_accumulates
 from tilewright.mapping import MapOptions, ThreadKernel, compile_threads, find_layers
 from tilewright.mapping.matrices import with_lanes
-from tilewright.mapping.threads import kernel_from
+from tilewright.mapping.threads import kernel_from, missing_device
 from tilewright.passes.nest.problems import put_mapping
 from tilewright.passes.nest_to_gpu.matrix import matrix_products
 from tilewright.passes.nest_to_gpu.plan import check_matrix
 
+needs_device = pytest.mark.skipif(missing_device() is not None, reason=f"not installed: {missing_device()}")
 needs_opencl = pytest.mark.skipif(missing_opencl() is not None, reason=f"not installed: {missing_opencl()}")
 needs_nvrtc = pytest.mark.skipif(missing_package(80) is not None, reason=f"not installed: {missing_package(80)}")
 
@@ -76,10 +77,10 @@ def test_sums_are_in_order_of_k_and_in_single_precision(between: bool):
         for k in part:
             sums += np.outer(a[:, k], b[k])
         expected += sums
-    assert np.array_equal(kernel.run(arrays).output, expected)
+    assert np.array_equal(kernel.run(arrays, cuda=False).output, expected)
 
 
-@needs_opencl
+@needs_device
 @pytest.mark.parametrize(
     "text",
     [

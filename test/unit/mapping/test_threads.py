@@ -9,7 +9,6 @@ import pytest
 
 from tilewright.arrays import make_inputs
 from tilewright.backends.gpu.nvrtc import missing_package, resource_use
-from tilewright.backends.gpu.opencl import missing_opencl
 from tilewright.cli import main
 from tilewright.costs.hierarchy import LoopMapping, architecture_of
 from tilewright.driver import reference
@@ -17,12 +16,12 @@ from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
 from tilewright.frontends.einsum import einsum_module
 from tilewright.mapping import MapOptions, ThreadKernel, compile_threads, find_layers
-from tilewright.mapping.threads import kernel_from
+from tilewright.mapping.threads import kernel_from, missing_device
 from tilewright.search.mapping.draw import Sampler
 from tilewright.search.mapping.pricing import Pricer
 from tilewright.search.mapping.values import Request, Space
 
-needs_opencl = pytest.mark.skipif(missing_opencl() is not None, reason=f"not installed: {missing_opencl()}")
+needs_device = pytest.mark.skipif(missing_device() is not None, reason=f"not installed: {missing_device()}")
 needs_nvrtc = pytest.mark.skipif(missing_package(37) is not None, reason=f"not installed: {missing_package(37)}")
 
 INTEGERS = {"A": "i8", "B": "i8", "O": "i32"}
@@ -78,7 +77,7 @@ KERNELS = {
 QUICK = "product", "strided", "groups", "one group", "spaced", "three factors"
 
 
-@needs_opencl
+@needs_device
 @pytest.mark.parametrize("name", QUICK)
 def test_random_mappings_compute_what_numpy_does(name: str):
     text, types = KERNELS[name]
@@ -88,7 +87,7 @@ def test_random_mappings_compute_what_numpy_does(name: str):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
-@needs_opencl
+@needs_device
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(KERNELS)[:-1])
 def test_more_random_mappings(name: str):
@@ -97,7 +96,7 @@ def test_more_random_mappings(name: str):
     assert np.array_equal(found, expected)
 
 
-@needs_opencl
+@needs_device
 def test_halves_are_summed_as_floats():
     text, types = "O[m,n] += A[m,k] * B[k,n]; m=17 n=12 k=33", {"A": "f16", "B": "f16", "O": "f16"}
     found, expected = computed(drawn(text, types, 3), text, types)
@@ -105,7 +104,7 @@ def test_halves_are_summed_as_floats():
     np.testing.assert_allclose(found.astype(float), expected.astype(float), rtol=4e-3, atol=4e-3)
 
 
-@needs_opencl
+@needs_device
 def test_padding_is_what_is_read_around_a_tensor(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "conv.mlir").write_text(PADDED)
     command = ["run", str(tmp_path / "conv.mlir"), "--target", "gpu_k80", "--time-limit", "0.3", "-o", str(tmp_path)]
