@@ -117,7 +117,7 @@ class Row:
     def good(self) -> bool:
         """Whether nothing that could be asked is other than it should be."""
         fits = self.registers is None or self.registers <= self.bound
-        return self.agrees is not False and fits and self.shared_bytes in (None, self.kernel.shared_bytes)
+        return self.agrees is not False and fits and self.shared_bytes in (None, self.kernel.plan.shared_bytes)
 
 
 def padded_module(name: str, folder: Path) -> str:
@@ -179,7 +179,7 @@ def options_with(options: MapOptions, types: dict[str, str], padded: bool) -> Ma
 def shown(row: Row) -> str:
     """A line of the table."""
     verdict = {True: "equal", False: "agrees" if row.agrees else "DIFFERS", None: "-"}[row.equal]
-    shared = f"{row.kernel.shared_bytes}, {'-' if row.shared_bytes is None else row.shared_bytes}"
+    shared = f"{row.kernel.plan.shared_bytes}, {'-' if row.shared_bytes is None else row.shared_bytes}"
     registers = f"{'-' if row.registers is None else row.registers} of {row.bound}"
     spilled = "-" if row.spilled_bytes is None else row.spilled_bytes
     blocks = f"{row.kernel.plan.blocks} x {row.kernel.plan.block_size}"

@@ -76,7 +76,7 @@ def _map(
     layer, room = Layer(problem.name, in_fragments(problem, dims)), _without_exchange(arch)
     for _ in range(TRIES):
         try:
-            answer = map_layers(problem.name, (layer,), of_fragments(room), replace(options, bypass=False), progress)
+            answer = map_layers(problem.name, (layer,), of_fragments(room), options, progress)
         except InfeasibleError:
             return None
         mapping = with_lanes(arch, answer.layers[0].mapping, dims)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -330,8 +330,10 @@ def choose(
         group = _only_group(module, kernel)
     if simulated:
         check_points(layer.problem)
-    if is_threads(target) and (matrix := map_matrix(group, layer.problem, target, options, progress)) is not None:
-        return Chosen(layer.name, module, group, matrix.arch, layer.problem, matrix.mapping)
+    if is_threads(target):
+        options = replace(options, bypass=False)  # what threads read they hold, in registers and in shared memory
+        if (matrix := map_matrix(group, layer.problem, target, options, progress)) is not None:
+            return Chosen(layer.name, module, group, matrix.arch, layer.problem, matrix.mapping)
     (mapped,) = map_layers(kernel, (layer,), arch, options, progress).layers
     return Chosen(layer.name, module, group, arch, layer.problem, mapped.mapping, mapped.mapped.proven)
 

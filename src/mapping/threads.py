@@ -91,13 +91,6 @@ class ThreadKernel:
         return evaluate(self.arch, self.problem, self.mapping)
 
     @property
-    def shared_bytes(self) -> int:
-        """Shared memory of a block."""
-        elements = {x.name: ELEMENT_TYPES[x.element].itemsize for x in self.plan.inputs}
-        tiles = sum(count * elements[name] for name, count in self.plan.shared_elements.items())
-        return tiles + self.plan.exchanged_bytes
-
-    @property
     def launch(self) -> dict[str, Any]:
         """What a host must know: the function, its arguments in order, blocks and threads, and what they take."""
         plan = self.plan
@@ -116,7 +109,7 @@ class ThreadKernel:
                 }
                 for x in operands
             ],
-            "shared_bytes": self.shared_bytes,
+            "shared_bytes": plan.shared_bytes,
             "register_tile_words": sum(plan.register_elements.values()),
             "predicted": {
                 "cycles": self.prices.cycles,

@@ -5,8 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from xdsl.dialects import arith, gpu, memref, scf
-from xdsl.dialects.builtin import DenseArrayBase, Float16Type, FloatAttr, IntegerAttr, IntegerType, MemRefType
+from xdsl.dialects import arith, gpu, memref, scf, vector
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    VectorType,
+)
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import warp
@@ -85,6 +94,14 @@ class _Text:
                 self._text[op.result] = str(number.value.data)
             case arith.ConstantOp(value=FloatAttr() as number):
                 self._text[op.result] = self._float(number)
+            case arith.ConstantOp(value=DenseIntOrFPElementsAttr()) if isinstance(op.result.type, VectorType):
+                self._text[op.result] = self._language.vector(op.result.type)[1]
+            case vector.LoadOp():
+                kind = self._language.kind(op.result.type)
+                yield f"const {kind} {self._name(op.result)} = {self._vector('const ', kind, op.base, op.indices)};"
+            case vector.StoreOp():
+                kind = self._language.kind(op.vector.type)
+                yield f"{self._vector('', kind, op.base, op.indices)} = {self._text[op.vector]};"
             case memref.AllocaOp():
                 yield self._array(op)
             case memref.LoadOp():
@@ -158,6 +175,12 @@ class _Text:
                 terms.append(text if stride == 1 else f"{text} * {stride}")
             stride *= extent
         return f"{self._text[array]}[{' + '.join(reversed(terms)) or '0'}]"
+
+    def _vector(self, const: str, kind: str, array: SSAValue, indices: Sequence[SSAValue]) -> str:
+        """Neighbouring elements of an array as one value."""
+        assert isinstance(array.type, MemRefType)
+        space = self._language.spaces[isinstance(array.type.memory_space, IntegerAttr)]
+        return f"*({const}{space}{kind} *)&{self._element(array, indices)}"
 
     def _loop(self, op: scf.ForOp) -> Iterator[str]:
         language = self._language

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import Float16Type, Float32Type, IndexType, IntegerType
+from xdsl.dialects.builtin import FixedBitwidthType, Float16Type, Float32Type, IndexType, IntegerType, VectorType
 from xdsl.ir import Attribute
 
 from ...dialects.warp import FragmentType
@@ -31,7 +31,8 @@ def identifier(text: str) -> str:
 class Language:
     """Words of a C for kernels.  A half is its 16 bits in memory; `prelude` converts it, `head` begins a kernel.
 
-    `fragments` is what operations of dialect `warp` call, in a kernel that has some.
+    `fragments` is what operations of dialect `warp` call, in a kernel that has some.  `spaces` are the words for global
+    and for shared memory in types of pointers, `vectors` a type of so many bytes and its zero.
     """
 
     name: str
@@ -46,6 +47,8 @@ class Language:
     prelude: str
     fragments: str
     aligned: str
+    spaces: tuple[str, str]
+    vectors: dict[int, tuple[str, str]]
     types: dict[int, str] = field(default_factory=dict[int, str])
 
     def kind(self, element: Attribute) -> str:
@@ -57,6 +60,8 @@ class Language:
                 return "float"
             case Float16Type():
                 return "half_bits"
+            case VectorType():
+                return self.vector(element)[0]
             case FragmentType():
                 return f"{element.role.data}_fragment"
             case IntegerType() if element.width.data in self.types:
@@ -65,6 +70,12 @@ class Language:
                 raise TilewrightError(
                     "unsupported", f"a kernel in {self.name}", "f16, f32 or integers to 32 bits", str(element)
                 )
+
+    def vector(self, kind: VectorType) -> tuple[str, str]:  # pyright: ignore[reportMissingTypeArgument]
+        """The type that moves a vector, and its zero."""
+        element = kind.element_type
+        assert isinstance(element, FixedBitwidthType)
+        return self.vectors[element.size * kind.element_count()]
 
 
 OPENCL = Language(
@@ -91,6 +102,8 @@ static inline half_bits float_to_half(float value) {
 """,
     fragments=ONE_BY_ONE,
     aligned="__attribute__((aligned({bytes})))",
+    spaces=("__global ", "__local "),
+    vectors={4: ("uint", "0u"), 8: ("uint2", "(uint2)(0u)"), 16: ("uint4", "(uint4)(0u)")},
     types={1: "bool", 8: "char", 16: "short", 32: "int"},
 )
 
@@ -120,5 +133,11 @@ static __device__ __forceinline__ half_bits float_to_half(float value) {
 """,
     fragments=IN_PTX,
     aligned="__align__({bytes})",
+    spaces=("", ""),
+    vectors={
+        4: ("unsigned", "0u"),
+        8: ("uint2", "make_uint2(0u, 0u)"),
+        16: ("uint4", "make_uint4(0u, 0u, 0u, 0u)"),
+    },
     types={1: "bool", 8: "signed char", 16: "short", 32: "int"},
 )

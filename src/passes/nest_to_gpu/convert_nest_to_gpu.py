@@ -25,7 +25,8 @@ from ..nest.problems import capability_of, only_kernel, problem_of, read_mapping
 from ..nest.trees import in_group
 from .kernel import Kernel
 from .matrix_kernel import MatrixKernel
-from .plan import Plan, plan_of
+from .plan import Plan
+from .planning import plan_of
 
 MOST_ELEMENTS = 1 << 31
 """Elements of a tensor, whose indices are of 32 bits."""

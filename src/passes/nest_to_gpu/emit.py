@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 
 from xdsl.builder import Builder
-from xdsl.dialects import arith, memref, scf
+from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
     Float16Type,
     Float32Type,
     FloatAttr,
@@ -16,6 +17,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
     UnitAttr,
+    VectorType,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
@@ -160,20 +162,30 @@ class Emitter:
         properties = {"alignment": IntegerAttr(aligned, 64)} if aligned else {}
         return self.value(memref.AllocaOp(operands=[[], []], result_types=[kind], properties=properties))
 
-    def load(self, array: SSAValue, indices: Sequence[SSAValue]) -> SSAValue:
-        """An element of an array."""
-        return self.value(memref.LoadOp.get(array, indices))
+    def load(self, array: SSAValue, indices: Sequence[SSAValue], wide: int = 1) -> SSAValue:
+        """An element of an array, or a vector of `wide` neighbours."""
+        if wide == 1:
+            return self.value(memref.LoadOp.get(array, indices))
+        assert isinstance(array.type, MemRefType)
+        return self.value(vector.LoadOp(array, indices, VectorType(array.type.element_type, [wide])))
 
     def store(self, value: SSAValue, array: SSAValue, indices: Sequence[SSAValue]) -> None:
-        """Write an element of an array."""
-        self.add(memref.StoreOp.get(value, array, indices))
+        """Write an element of an array, or a vector."""
+        if isinstance(value.type, VectorType):
+            self.add(vector.StoreOp(value, array, indices))
+        else:
+            self.add(memref.StoreOp.get(value, array, indices))
 
-    def scalar(self, value: float, kind: Attribute) -> SSAValue:
-        """A number of an element type."""
+    def scalar(self, value: float, kind: Attribute, wide: int = 1) -> SSAValue:
+        """A number of an element type, or a vector of `wide` equal ones."""
         if isinstance(kind, IntegerType):
-            return self.value(arith.ConstantOp(IntegerAttr(int(value), kind)))
-        assert isinstance(kind, Float16Type | Float32Type)
-        return self.value(arith.ConstantOp(FloatAttr(float(value), kind)))
+            number = IntegerAttr(int(value), kind)
+            several = DenseIntOrFPElementsAttr.from_list(VectorType(kind, [wide]), [int(value)])
+        else:
+            assert isinstance(kind, Float16Type | Float32Type)
+            number = FloatAttr(float(value), kind)
+            several = DenseIntOrFPElementsAttr.from_list(VectorType(kind, [wide]), [float(value)])
+        return self.value(arith.ConstantOp(number if wide == 1 else several))
 
     def multiplied(self, values: Sequence[SSAValue]) -> SSAValue:
         """The product of values of one type."""

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import Float16Type, Float32Type, IntegerType, MemRefType, f16, f32, i32
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects.types import element_type
+from .copies import neighbours
 from .emit import Emitter, Term
 from .plan import REGISTERS, SHARED, Operand, Plan, Row, RunLoop
+
+UNROLLED_COPIES = 16
+"""Copies of a thread one after another that are unrolled, so that all reads are on their way before the first write."""
 
 Values = Mapping[str, list[Term]]
 """By dim: the loop variables that make up its index, with their strides."""
@@ -68,7 +73,8 @@ class Kernel:
         for operand in plan.inputs:
             element = element_of(operand.element)
             if operand.kept[SHARED]:
-                self.tiles[operand.name] = emit.array(operand.box(plan.shared_tile), element, shared=True)
+                shape = plan.tile_shape(operand)
+                self.tiles[operand.name] = emit.array(shape, element, shared=True, aligned=plan.alignment)
             if operand.kept[REGISTERS]:
                 kind = self.sums if isinstance(element, Float16Type) else element
                 self.fragments[operand.name] = emit.array(operand.box(plan.register_tile), kind, shared=False)
@@ -123,34 +129,37 @@ class Kernel:
     def _fill_tile(self, operand: Operand) -> None:
         """All threads of the block together copy a tile to shared memory, neighbours neighbouring elements."""
         emit, plan = self.emit, self.plan
+        wide = neighbours(plan, operand)
         box = operand.box(plan.shared_tile)
-        size = 1
-        for extent in box:
-            size *= extent
+        vectors = [*box[:-1], box[-1] // wide] if box else []
+        size = prod(vectors)
 
         def copy(number: SSAValue) -> None:
-            digits = emit.digits(number, box)
+            *digits, last = emit.digits(number, vectors) or [emit.number(0)]
+            digits = [*digits, emit.sum([(last, wide)])] if vectors else []
             rows = [
                 emit.sum([(digit, 1), *self._terms(row, self.outer)], row.low(plan.shared_tile))
                 for row, digit in zip(operand.rows, digits, strict=True)
             ]
-            emit.store(self._read(operand, rows), self.tiles[operand.name], self._in_tile(operand, digits))
+            emit.store(self._read(operand, rows, wide), self.tiles[operand.name], self._in_tile(operand, digits))
 
-        if size > plan.block_size:
-            emit.loop(size, copy, first=self.thread, step=plan.block_size)
-        else:
-            full = None if size == plan.block_size else emit.compare(self.thread, "slt", size)
-            emit.when(full, lambda: copy(self.thread))
+        whole, rest = divmod(size, plan.block_size)
+        if whole:
+            turn = [(self.thread, 1)]
+            emit.loop(whole, lambda i: copy(emit.sum([*turn, (i, plan.block_size)])), unrolled=whole <= UNROLLED_COPIES)
+        if rest:
+            last = emit.sum([(self.thread, 1)], whole * plan.block_size)
+            emit.when(emit.compare(self.thread, "slt", rest), lambda: copy(last))
 
     def _in_tile(self, operand: Operand, digits: list[SSAValue]) -> list[SSAValue]:
         """Indices of an element of a tile in shared memory."""
-        return digits
+        return [digits[place] for place in self.plan.tile_order(operand)]
 
     def _terms(self, row: Row, values: Values) -> list[Term]:
         return [(value, c * stride) for dim, c in row.terms for value, stride in values[dim]]
 
-    def _read(self, operand: Operand, rows: Sequence[SSAValue]) -> SSAValue:
-        """The element of global memory at these values of its digits; `pad` outside."""
+    def _read(self, operand: Operand, rows: Sequence[SSAValue], wide: int = 1) -> SSAValue:
+        """The element of global memory at these values of its digits, or a vector of `wide` of them; `pad` outside."""
         emit, plan = self.emit, self.plan
         conditions = [
             emit.compare(value, "slt", plan.bounds[row.alone])
@@ -168,9 +177,9 @@ class Kernel:
         array = self.globals[operand.name]
         condition = emit.all(conditions)
         if condition is None:
-            return emit.load(array, indices)
-        outside = emit.scalar(operand.pad, element_of(operand.element))
-        return emit.either(condition, lambda: emit.load(array, indices), outside)
+            return emit.load(array, indices, wide)
+        outside = emit.scalar(operand.pad, element_of(operand.element), wide)
+        return emit.either(condition, lambda: emit.load(array, indices, wide), outside)
 
     def _range(self, rows: Sequence[Row], constant: int) -> tuple[int, int]:
         """The least and the largest index of an axis, beyond the bounds of dims that are not checked by themselves."""

@@ -15,9 +15,6 @@ from .emit import Term
 from .kernel import Kernel, Values, element_of
 from .plan import Operand, RunLoop
 
-ALIGNED = 32
-"""Bytes that an array begins at a multiple of, where warps load fragments from it."""
-
 
 class MatrixKernel(Kernel):
     """A kernel in which a warp takes the place of a thread, and a fragment that of an element in registers.
@@ -33,16 +30,14 @@ class MatrixKernel(Kernel):
 
     def _make_room(self) -> None:
         plan, emit = self.plan, self.emit
-        rows, summed, columns = (loop.dim for loop in plan.matrix)
-        left = next(x for x in plan.inputs if rows in x.dims)
-        right = next(x for x in plan.inputs if columns in x.dims)
-        self.sides = {"left": (left, (rows, summed)), "right": (right, (summed, columns))}
         self.outputs = [loop for loop in plan.points if loop.dim in plan.output.dims]
-        for role, (x, _) in self.sides.items():
-            self.tiles[x.name] = emit.array(self._shape(role), element_of(x.element), shared=True, aligned=ALIGNED)
+        for role, (x, _) in plan.sides.items():
+            self.tiles[x.name] = emit.array(
+                plan.tile_shape(x), element_of(x.element), shared=True, aligned=plan.alignment
+            )
             self.fragments[x.name] = self._array(self._own(x), role)
         self.totals = self._array(self.outputs, "sums")
-        self.exchange = emit.array([plan.block_size // THREADS, SIDE, SIDE], f32, shared=True, aligned=ALIGNED)
+        self.exchange = emit.array([plan.block_size // THREADS, SIDE, SIDE], f32, shared=True, aligned=plan.alignment)
 
     def _array(self, loops: Sequence[RunLoop], role: str) -> SSAValue:
         return self.emit.array([loop.bound for loop in loops] or [1], fragment(role), shared=False)
@@ -51,29 +46,9 @@ class MatrixKernel(Kernel):
         """The loops whose points are fragments of an operand: those of the output that move it."""
         return [loop for loop in self.outputs if loop.dim in x.dims]
 
-    def _axes(self, role: str) -> tuple[int, int]:
-        """Which of the operand's digits a fragment's two indices are."""
-        x, dims = self.sides[role]
-        first, second = (next(i for i, row in enumerate(x.rows) if dim in dict(row.terms)) for dim in dims)
-        return first, second
-
-    def _order(self, role: str) -> list[int]:
-        """The operand's digits as a tile has them: the one whose elements are neighbours comes last."""
-        rows = self.sides[role][0].rows
-        last = max(place for place in self._axes(role) if rows[place].alone is not None)
-        return [*(place for place in range(len(rows)) if place != last), last]
-
     def _by_columns(self, role: str) -> bool:
         """Whether neighbours in an operand's tile are of one column of a fragment."""
-        return self._order(role)[-1] == self._axes(role)[0]
-
-    def _shape(self, role: str) -> list[int]:
-        box = self.sides[role][0].box(self.plan.shared_tile)
-        return [box[place] for place in self._order(role)]
-
-    def _in_tile(self, operand: Operand, digits: list[SSAValue]) -> list[SSAValue]:
-        role = next(role for role, (x, _) in self.sides.items() if x is operand)
-        return [digits[place] for place in self._order(role)]
+        return self.plan.tile_order(self.plan.sides[role][0])[-1] == self.plan.matrix_axes(role)[0]
 
     def _clear(self) -> None:
         self._each(self.outputs, lambda place: self.emit.add(ClearOp(self.totals, self._at_point(self.outputs, place))))
@@ -93,9 +68,9 @@ class MatrixKernel(Kernel):
         emit.nest([loop.bound for loop in loops], point, unrolled=[False] * len(loops))
 
     def _product(self, local: Values) -> None:
-        for role in self.sides:
+        for role in self.plan.sides:
             self._load(role, local)
-        factors = [self.sides[role][0] for role in ("left", "right")]
+        factors = [self.plan.sides[role][0] for role in ("left", "right")]
 
         def multiply(place: list[SSAValue]) -> None:
             a, b = ((self.fragments[x.name], self._at_point(self._own(x), self._picked(x, place))) for x in factors)
@@ -109,8 +84,9 @@ class MatrixKernel(Kernel):
 
     def _load(self, role: str, local: Values) -> None:
         """Fill all fragments of an operand from its tile."""
-        (x, dims), axes, order = self.sides[role], self._axes(role), self._order(role)
-        loops, tile, shape = self._own(x), self.plan.shared_tile, self._shape(role)
+        (x, dims), axes = self.plan.sides[role], self.plan.matrix_axes(role)
+        loops, tile = self._own(x), self.plan.shared_tile
+        order, shape = self.plan.tile_order(x), self.plan.tile_shape(x)
         by_columns = self._by_columns(role)
         line = axes[1] if by_columns else axes[0]
         dim = dims[1] if by_columns else dims[0]

@@ -40,7 +40,7 @@ def test_broken_rules_are_told(old: str, new: str, message: str, tmp_path: Path)
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (r"k <= 16 lanes 4", "k <= 8 lanes 4", "capability Tensor.mma.*a product of matrices, `dims m <= 16 lanes 16"),
+        (r"k <= 16 lanes 2", "k <= 8 lanes 2", "capability Tensor.mma.*a product of matrices, `dims m <= 16 lanes 16"),
         (r"I\{m, k\} \* W\{k, n\}", "I{k, m} * W{k, n}", "capability Tensor.mma.*a product of matrices"),
         (
             r"types f32 = f16, f16 \| f16",

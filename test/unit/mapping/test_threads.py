@@ -97,6 +97,34 @@ def test_more_random_mappings(name: str):
 
 
 @needs_device
+@pytest.mark.parametrize(
+    ("text", "types", "kind"),
+    [
+        ("O[m,n] += A[m,k] * B[k,n]; m=36 n=40 k=48", None, "uint4"),
+        ("O[m,n] += A[m,k] * B[k,n]; m=36 n=40 k=48", INTEGERS, "uint2"),
+        ("O[m,n] += A[k,m] * B[n,k]; m=20 n=6 k=26", None, "uint2"),
+        ("O[m,n] += A[m,k] * B[k,n]; m=36 n=41 k=47", None, None),
+        ("O[n,k,p] += A[n,c,p+r] * B[k,c,r]; n=2 k=8 c=8 p=13 r=3", INTEGERS, None),
+    ],
+)
+def test_neighbours_are_copied_together(text: str, types: dict[str, str] | None, kind: str | None):
+    kernel = compile_threads(text, "gpu_k80", MapOptions(types=types, time_limit_s=0.2))
+    assert ("*(const uint" in kernel.cuda) == (kind is not None)
+    assert kind is None or f"*(const {kind} *)&" in kernel.cuda
+    found, expected = computed(kernel, text, types)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_tiles_are_as_deep_as_they_may_be():
+    """Of the divisors of 48, 24 is the largest one of at most 32."""
+    kernel = compile_threads("O[m,n] += A[m,k] * B[k,n]; m=64 n=64 k=48", "gpu_k80", MapOptions(time_limit_s=0.2))
+    tile = kernel.plan.shared_tile
+    assert tile["k"] == 24
+    assert kernel.plan.serial[-1].bound == 2
+    assert kernel.plan.shared_bytes == 4 * 24 * (tile["m"] + tile["n"]) <= 4 * 12288
+
+
+@needs_device
 def test_halves_are_summed_as_floats():
     text, types = "O[m,n] += A[m,k] * B[k,n]; m=17 n=12 k=33", {"A": "f16", "B": "f16", "O": "f16"}
     found, expected = computed(drawn(text, types, 3), text, types)
@@ -120,7 +148,7 @@ def test_the_compiler_reports_what_the_plan_has():
     text, types = KERNELS["strided"]
     kernel = drawn(text, types, 5)
     use = resource_use(kernel.cuda, kernel.entry, 37)
-    assert use.shared_bytes == kernel.shared_bytes > 0
+    assert use.shared_bytes == kernel.plan.shared_bytes > 0
     assert 0 < use.registers <= 65536 // kernel.plan.block_size
     assert use.code.startswith(b"\x7fELF")
     with pytest.raises(TilewrightError, match="a kernel that compiles"):

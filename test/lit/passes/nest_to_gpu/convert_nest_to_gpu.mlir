@@ -1,14 +1,15 @@
 // RUN: tilewright-opt %s -p 'load-target{target=gpu_k80},nest-map{mapper=cosa},convert-nest-to-gpu' | filecheck %s
 // RUN: not tilewright-opt %s -p 'load-target{target=conventional},convert-nest-to-gpu' 2>&1 | filecheck %s --check-prefix OTHER
 
-// Blocks of 160 threads; both operands are staged in shared memory (space 3), then in registers, whose loops are unrolled.
+// Blocks of 160 threads; both operands are staged in shared memory (space 3), four neighbours at a time, then in registers,
+// whose loops are unrolled.
 
 // CHECK:      "gpu.func"() <{function_type = (memref<48x36xf32>, memref<36x40xf32>, memref<48x40xf32>) -> (), kernel}>
 // CHECK:      "gpu.block_id"() <{dimension = #gpu<dim x>}>
 // CHECK:      "gpu.thread_id"() <{dimension = #gpu<dim x>}>
-// CHECK:      memref.alloca() : memref<16x36xf32, 3 : i64>
-// CHECK:      memref.load %A[
-// CHECK-NEXT: memref.store
+// CHECK:      memref.alloca() {alignment = 16 : i64} : memref<16x36xf32, 3 : i64>
+// CHECK:      vector.load %A[
+// CHECK-NEXT: vector.store %{{.*}} : memref<16x36xf32, 3 : i64>, vector<4xf32>
 // CHECK:      "gpu.barrier"()
 // CHECK:      } {unrolled}
 // CHECK:      arith.mulf

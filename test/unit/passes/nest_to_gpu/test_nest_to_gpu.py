@@ -12,7 +12,8 @@ from tilewright.costs.hierarchy.statement import problem_of_statement
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
 from tilewright.frontends.einsum import parse_einsum
-from tilewright.passes.nest_to_gpu.plan import Plan, plan_of
+from tilewright.passes.nest_to_gpu.plan import Plan
+from tilewright.passes.nest_to_gpu.planning import plan_of
 
 GEMM = "O[m,n] += A[m,k] * B[k,n]; m=12 n=20 k=9"
 
