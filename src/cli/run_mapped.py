@@ -42,8 +42,8 @@ def show_mapped(answer: dict[str, Any]) -> None:
 
 
 def _device_rows(answer: dict[str, Any]) -> list[list[str]]:
-    """What an OpenCL device computed, on machines of threads."""
-    if (found := answer.get("opencl")) is None:
+    """What a device computed, on machines of threads."""
+    if (found := answer.get("executed")) is None:
         return []
     if "missing" in found:
         return [["kernel", f"not run: no {found['missing']}; {found['install']}"]]

@@ -147,7 +147,7 @@ class MappedRun:
             "compared_with": self.compared_with,
             **verdict(self.comparison),
             "agrees": self.agrees,
-            **({"opencl": self.executed.as_dict()} if self.executed is not None else {}),
+            **({"executed": self.executed.as_dict()} if self.executed is not None else {}),
             **({"noc": self.mesh.as_dict()} if self.mesh is not None else {}),
             "cpu_s": self.cpu_s,
         }

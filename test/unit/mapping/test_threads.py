@@ -139,7 +139,7 @@ def test_padding_is_what_is_read_around_a_tensor(tmp_path: Path, capsys: pytest.
     assert main([*command, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["equal"] is True
-    assert answer["opencl"]["equal"] is True
+    assert answer["executed"]["equal"] is True
     assert answer["cycles"] == answer["predicted"]["cycles"]
 
 
