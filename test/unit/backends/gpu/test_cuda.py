@@ -13,7 +13,7 @@ with_gpu = pytest.mark.skipif(gpu_architecture() is None, reason="there is no GP
 @without_gpu
 def test_a_kernel_needs_the_driver():
     with pytest.raises(
-        TilewrightError, match="CUDA driver: expected libcuda.so.1, found none; install NVIDIA's driver"
+        TilewrightError, match="CUDA driver: expected libcuda.*found none; install"
     ):
         LoadedKernel(b"", "k", 1, 1)
 
