@@ -12,9 +12,7 @@ with_gpu = pytest.mark.skipif(gpu_architecture() is None, reason="there is no GP
 
 @without_gpu
 def test_a_kernel_needs_the_driver():
-    with pytest.raises(
-        TilewrightError, match="CUDA driver: expected libcuda.*found none; install"
-    ):
+    with pytest.raises(TilewrightError, match=r"CUDA driver: expected libcuda.*found none; install"):
         LoadedKernel(b"", "k", 1, 1)
 
 
