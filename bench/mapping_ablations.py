@@ -83,9 +83,6 @@ PARTS = [
     Part("6: dimensions that may change places", (("exact.dominance.symmetries:symmetries", answer([])),)),
     Part("12: cycles in which inner tiles arrive", (("exact.bounds.cost_to_go:Ahead._with_arrivals", answer(-inf)),)),
     Part("10: costs when a memory's loops are over", (("exact.bounds.nodes:may_close", compiled_answer(True)),)),
-    Part("15: what windows find on the way back", (
-        ("exact.traffic.words:slide", compiled_answer((1e18, 1e18, 0.5))),
-    )),
     Part("15: children side by side have it all", (("exact.traffic.windows:present", compiled_answer(1 << 60)),)),
     Part("16: windows of two terms", (("exact.traffic.ragged:understood", NEVER),)),
     Part("refine: annealing", (("refine.anneal:Annealer.run", lambda right: lambda self, start, *more: start),)),

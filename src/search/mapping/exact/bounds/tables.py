@@ -21,14 +21,14 @@ from ..traffic.ragged import fixed_sizes, understood, window_words
 from ..traffic.scattered import least_words
 from ..traffic.window_reuse import Others, kept_on_average, left
 from ..traffic.windows import Transfer, all_along, extent, room_along, together
-from ..traffic.words import settle, slide
+from ..traffic.words import settle
 from .box_rows import BoxKind, box_rows, share_rows
 from .grids import Sizes, Store
 
 MAX_KNOWN = 1 << 22
 """Cells of tables that are kept for other skeletons."""
 
-SIZE, SHARE, FORWARD, BACK, AGAIN, POSITIONS, SLID, KEPT = range(8)
+SIZE, SHARE, POSITIONS, SLID, KEPT = range(5)
 """Columns of `window_rows`."""
 
 ANY = Others(inf, inf, 1.0)
@@ -81,7 +81,7 @@ class Transfers(NamedTuple):
 
 @compiled
 def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, out: Floats) -> None:
-    """Fill rows of `out` (N, 8) for window `w` of tensor `t`.
+    """Fill rows of `out` (N, 5) for window `w` of tensor `t`.
 
     Where the first loop may have any number of blocks, only KEPT tells what it finds.  Where sizes are not told apart,
     children of smaller ones may leave gaps, in which others have theirs: all that is known is that each element is sent
@@ -113,9 +113,7 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, o
             out[n, SIZE] = least_words(model, t, w, box, out[n, SIZE], out[n, SHARE])
             out[n, SHARE] = 1.0
             continue
-        out[n, KEPT] = kept_on_average(model, t, w, box, out[n, SIZE], others)
-        if box.bound > 1:
-            out[n, FORWARD], out[n, BACK], out[n, AGAIN] = slide(model, t, w, box, out[n, SIZE])
+        out[n, KEPT], out[n, POSITIONS] = kept_on_average(model, t, w, box, out[n, SIZE], others), 1.0
 
 
 @bare
@@ -224,10 +222,7 @@ class Tables:
                 total = total * along(-(-self.bounds[d] // box.tile[d]), d, self.dims)
         for w in range(int(self.model.windows[t])):
             mine = first if first >= 0 and self.window[t][first] == w else -1
-            if mine < 0 or loops:
-                total = total * self._least(t, w, box, mine)
-            else:
-                total = total * self._whole(t, w, box, mine)
+            total = total * self._along(t, w, box, mine, loops=loops)
         return total
 
     def boxes(self, t: int, box: Boundary, first: int, *, loops: bool, loose: bool = False) -> Floats:
@@ -276,18 +271,19 @@ class Tables:
                 filled[:, d] = sizes[d][place]
         return mine, boxes
 
-    def _least(self, t: int, w: int, box: Boundary, first: int) -> Floats:
-        """Words along a window; the least for any bound of a loop that slides."""
+    def _along(self, t: int, w: int, box: Boundary, first: int, *, loops: bool) -> Floats:
+        """Words along a window; the loop `first` of it, if any, comes next, with all iterations that are left, or any
+        number (`loops`).
+
+        With perfect factors, what loops of other dimensions leave is rounded up to few kinds.
+        """
         if first < 0:
             rows = self._window(t, w, box, -1, None)
             return np.maximum(rows[..., SIZE] * rows[..., SHARE], 1.0)
         steps = -(-self.bounds[first] // box.step[first])
-        if self.model.perfect:
-            return self._least_of_any(t, w, box, first, np.zeros_like(steps))
-        return _with_ragged_ends(self._window(t, w, box, first, np.zeros_like(steps)))
-
-    def _least_of_any(self, t: int, w: int, box: Boundary, first: int, bound: Ints) -> Floats:
-        """`_least` for perfect factors: what loops of other dimensions leave is rounded up to few kinds."""
+        bound = np.zeros_like(steps) if loops else steps
+        if not self.model.perfect:
+            return _fresh(self._window(t, w, box, first, bound))
         unrelated, beside = self._others(t, w, box)
         shared = self._shared(t, w, box)
         counts = np.searchsorted(COUNTS, unrelated) * len(COUNTS) + np.searchsorted(COUNTS, beside)
@@ -296,9 +292,8 @@ class Tables:
         for kind in np.unique(which).tolist():
             count, share = divmod(kind, len(SHARES))
             several, more = divmod(count, len(COUNTS))
-            rows = self._window(t, w, box, first, bound, Others(COUNTS[several], COUNTS[more], SHARES[share]))
-            words = np.maximum((rows[..., SIZE] - rows[..., KEPT]) * rows[..., SHARE], 1.0)
-            found = np.where(which == kind, words, found)
+            others = Others(COUNTS[several], COUNTS[more], SHARES[share])
+            found = np.where(which == kind, _fresh(self._window(t, w, box, first, bound, others)), found)
         return found
 
     def _others(self, t: int, w: int, box: Boundary) -> tuple[Floats, Floats]:
@@ -325,20 +320,6 @@ class Tables:
             found = np.maximum(found, looping * np.minimum(rows[..., SIZE], rows[..., SLID]) / rows[..., SIZE])
         return found
 
-    def _whole(self, t: int, w: int, box: Boundary, first: int) -> Floats:
-        """Words along a window where the loop that slides has all iterations that are left."""
-        steps = -(-self.bounds[first] // box.step[first])
-        rows = self._window(t, w, box, first, steps)
-        return _fresh(rows, self._returns(t, w, box, first)) if self.model.perfect else _with_ragged_ends(rows)
-
-    def _returns(self, t: int, w: int, box: Boundary, first: int) -> Floats:
-        """As `words.returns`, with no loop of dimension `first` further out; only loops `near` find anything."""
-        others, beside = self._others(t, w, box)
-        for d in range(self.dims):
-            if self.window[t][d] == w and d != first and box.near >> d & 1:
-                others = others * along(-(-self.bounds[d] // box.step[d]), d, self.dims)
-        return 1.0 - 1.0 / others + 1.0 / others * (1.0 - 1.0 / beside) * self._shared(t, w, box)
-
     def _window(self, t: int, w: int, box: Boundary, first: int, bound: Ints | None, others: Others = ANY) -> Floats:
         """`window_rows` by cells of the window's dimensions; the loop `first` has `bound` iterations by its cell."""
         mine = [d for d in range(self.dims) if self.window[t][d] == w]
@@ -351,25 +332,17 @@ class Tables:
                 for d, place in zip(mine, places, strict=True) if sizes else ():
                     filled[:, d] = sizes[d][place]
             bounds = np.ones(places.shape[1], np.int64) if bound is None else bound[places[mine.index(first)]]
-            out = np.zeros((places.shape[1], 8))
+            out = np.zeros((places.shape[1], 5))
             tile, child, step, told, least = boxes
             blocks, known = np.ascontiguousarray(bounds), (first, box.free, box.near, box.once)
             rows = Transfers(tile, child, step, told, least, blocks, *known)
             window_rows(self.model, t, w, rows, others, out)
             full = [len(box.tile[d]) if d in mine else 1 for d in range(self.dims)]
-            self._rows[key] = out.reshape([*full, 8])
+            self._rows[key] = out.reshape([*full, 5])
         return self._rows[key]
 
 
-def _fresh(rows: Floats, returns: Floats | float) -> Floats:
-    """Words along a window, given the share of what is there on the way back."""
-    size, share, forward, back, again = (rows[..., column] for column in range(5))
-    there = np.minimum((1 - again) * forward + again * back * returns, rows[..., KEPT])
-    fresh = np.maximum(0.0, size - there)
-    return np.maximum(fresh * share, 1.0)
-
-
-def _with_ragged_ends(rows: Floats) -> Floats:
-    """The same for imperfect factors."""
+def _fresh(rows: Floats) -> Floats:
+    """Words along a window that are not there already."""
     size, share, positions, kept = (rows[..., column] for column in (SIZE, SHARE, POSITIONS, KEPT))
     return np.maximum(np.maximum(0.0, size - positions * kept) * share, 1.0)

@@ -16,8 +16,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from .....costs.compiled import bare
 from ..space.model import UNRELATED, Floats, Model
 from .windows import Transfer, all_along, extent, overlap, present, room_along, slid
@@ -99,14 +97,15 @@ def kept_on_average(model: Model, t: int, w: int, box: Transfer, size: float, ot
     """Elements at most that a step finds there on the average, of the `size` elements of window `w`, where its loop
     comes first; `others` are loops of other dimensions.
 
-    For perfect factors; inf for a known bound where loops further out are not understood.
+    For perfect factors.  Where loops further out are not understood, all is there when the first loop begins again.
     """
     step, first, bound, once = box.step, box.first, box.bound, box.once
     other = partner(model, t, w, box, first)
     many = model.bounds[first] // step[first]
     pace = step[first] * model.coefficient[t, first]
     if other == -2 or max(model.many[first], model.many[max(other, 0)]) > model.room.shape[1]:
-        return np.inf if bound > 1 else (size + stays(model, t, w, box, size, pace)) / 2
+        near = stays(model, t, w, box, size, pace)
+        return near + (size - near) / max(bound, 2)
     alone, slow, most = 1, 0, 1
     if other >= 0 and (box.near >> other) & 1 == 0:
         other = -1

@@ -10,8 +10,8 @@ from ..space.model import Floats, Ints, Model
 from .boxes import box_size, plain_words, visits
 from .ragged import fixed_sizes, understood, window_words
 from .scattered import least_words
-from .window_reuse import Others, kept_on_average, others_of, stays
-from .windows import Transfer, all_along, extent, nearest_return, overlap, present, room_along, together
+from .window_reuse import kept_on_average, others_of
+from .windows import Transfer, all_along, extent, room_along, together
 
 
 @bare
@@ -62,52 +62,9 @@ def sent(model: Model, t: int, box: Transfer, ragged: float) -> float:
             total *= max(least_words(model, t, w, box, size, share), 1.0)
             continue
         if first >= 0 and model.window[t, first] == w:
-            size -= found_there(model, t, w, box, size)
+            size -= kept_on_average(model, t, w, box, size, others_of(model, t, w, box))
         total *= max(size * share, 1.0)
     return total
-
-
-@bare
-def found_there(model: Model, t: int, w: int, box: Transfer, size: float) -> float:
-    """What steps of the first loop, which is one of window `w`, and of those outside find there, at most, of the `size`
-    elements that each needs; perfect factors."""
-    others = others_of(model, t, w, box)
-    most = kept_on_average(model, t, w, box, size, others)
-    if box.bound == 0:
-        return most
-    forward, back, again = slide(model, t, w, box, size)
-    back *= returns(model, t, w, box, others)
-    return min(size, most, (1 - again) * forward + again * back)
-
-
-@bare
-def slide(model: Model, t: int, w: int, box: Transfer, size: float) -> tuple[float, float, float]:
-    """What is there already, at most, of window `w` with `size` elements when the first loop advances or falls back.
-
-    Answers the elements that stay when it advances, those when it falls back (where loops outside come back to the same
-    place), and the share of steps at which it falls back; perfect factors.
-    """
-    steps = model.bounds[box.first] // box.step[box.first]
-    forward = stays(model, t, w, box, size, model.coefficient[t, box.first] * box.step[box.first])
-    outer, away = steps // box.bound, nearest_return(model, t, w, box)
-    back = min(size, float(overlap(model, t, w, box.tile, away, False)))
-    back = min(back, float(present(model, t, w, box.tile, box.child, away, False)))
-    back = max(back, forward if outer > 1 else 0.0)
-    return forward, back, outer / steps
-
-
-@bare
-def returns(model: Model, t: int, w: int, box: Transfer, others: Others) -> float:
-    """Most that steps of loops outside the first find there, as a share of what the way back along window `w` allows.
-
-    Loops of plain dimensions leave nothing behind, those of other windows only what these share; at best the former are
-    the outermost, then the latter.
-    """
-    alone = others.unrelated * (model.bounds[box.first] // box.step[box.first] // box.bound)
-    for d in range(box.step.shape[0]):
-        if d != box.first and model.window[t, d] == w and (box.near >> d) & 1:
-            alone *= model.bounds[d] // box.step[d]
-    return 1.0 - 1.0 / alone + 1.0 / alone * (1.0 - 1.0 / others.beside) * others.shared
 
 
 @bare
