@@ -65,16 +65,14 @@ class Part(NamedTuple):
 
 NEVER = compiled_answer(False)
 MERGING = tuple(
-    (f"exact.dominance.{name}", NEVER)
-    for name in ("merging:merges", "merging:takes_over", "factors:better_outside", "factors:belongs_inside")
+    (f"exact.dominance.{name}", NEVER) for name in ("merging:merges", "merging:takes_over", "factors:better_outside")
 )
 
 PARTS = [
     Part("nothing", ()),
     Part("13: loops that merge", MERGING[:1]),
     Part("13: loops that take over others", MERGING[1:2]),
-    Part("13: loops as good further out", MERGING[2:3]),
-    Part("13: loops as good further in", MERGING[3:]),
+    Part("13: loops as good further out", MERGING[2:]),
     Part("13: all of these", MERGING),
     Part("7: places of instances that are as good", (
         ("exact.dominance.symmetries:Places.superfluous", answer(False)),

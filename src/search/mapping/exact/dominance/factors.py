@@ -9,7 +9,6 @@ from .....costs.compiled import bare
 from ..bounds.nodes import Task, cell_of, fits
 from ..space.model import UNRELATED, WINDOW
 from ..traffic.busy import full_children
-from ..tree.state import State
 from .merging import always_moved, keeper_inside, merges, passes_once, rests_at_end
 
 
@@ -77,40 +76,6 @@ def boxes_inside(task: Task, level: int) -> bool:
 
 
 @bare
-def belongs_inside(task: Task, level: int, d: int) -> bool:
-    """Whether loop `d`, of the innermost at memory `level`, is as good at one further in, and makes one loop with that
-    of its dimension there: it moves nothing that is kept inside.
-    """
-    model, skeleton, state = task.model, task.skeleton, task.state
-    windows, inner = not model.perfect, level - 1
-    if skeleton.loose[0] or boxes_inside(task, inner):
-        return False
-    for t in range(model.kind.shape[0]):
-        windows |= model.kind[t, d] == WINDOW
-    if not settled_inside(task, inner, d) or (windows and skeleton.spread[level, d] > 1):
-        return False
-    while inner > 0 and idle(task, inner):
-        if windows and skeleton.spread[inner, d] > 1:
-            return False
-        inner -= 1
-    if idle(task, inner):
-        return False
-    return inner == 0 or state.tile[inner, d] == state.base[inner, d] or is_outermost(state, inner, d)
-
-
-@bare
-def is_outermost(state: State, level: int, d: int) -> bool:
-    """Whether the loop of dimension `d` is one of the outermost at memory `level`, which has the last loops."""
-    loops, last = state.loops, state.length[0] - 1
-    for i in range(last, -1, -1):
-        if loops[i, 0] != level or loops[i, 3] != loops[last, 3]:
-            return False
-        if loops[i, 1] == d:
-            return True
-    return False
-
-
-@bare
 def begins_with_fewer(task: Task, level: int, d: int) -> bool:
     """Whether fewer children may have work in the first tiles for a loop `d` at memory `level`, chosen or not, than for
     one further out.  Then less is on its way before all can begin."""
@@ -126,11 +91,11 @@ def begins_with_fewer(task: Task, level: int, d: int) -> bool:
 def better_outside(task: Task, level: int, d: int, alive: int) -> bool:
     """Whether loop `d`, of the outermost at memory `level`, is as good inside of the loops of the next one.
 
-    There it makes one loop with that of the same dimension; see `belongs_inside` for loops that move nothing.  Tiles of
-    `level` get smaller, which is all the same to tensors that pass once, in whatever tiles.  Other tensors move as
-    before, or rest longer: those that the loop does not move must rest so far (`alive`), or else be all new each time,
-    not in part where a loop inside has a ragged end.  Where more children have work in the last tile then, this must
-    not concern tensors that rest.
+    There it makes one loop with that of the same dimension.  Loops that move nothing kept inside are as good further
+    in (`set_still`, `merges`).  Tiles of `level` get smaller, which is all the same to tensors that pass once, in
+    whatever tiles.  Other tensors move as before, or rest longer: those that the loop does not move must rest so far
+    (`alive`), or else be all new each time, not in part where a loop inside has a ragged end.  Where more children have
+    work in the last tile then, this must not concern tensors that rest.
     """
     model, skeleton = task.model, task.skeleton
     if level >= skeleton.kept.shape[0] - 1 or settled_inside(task, level, d):

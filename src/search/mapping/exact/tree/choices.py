@@ -7,8 +7,8 @@ from ..bounds.nodes import Task
 from ..dominance.factors import next_bound
 from ..space.model import UNRELATED, WINDOW, Ints
 
-CLOSE, FREE, GROUP_FIRST, SLIDE = 0, 1, 2, 3
-"""What may come next at a level: nothing; loops in any order; loops that move some tensors; a sliding one first."""
+CLOSE, GROUP_FIRST, SLIDE = 0, 1, 2
+"""What may come next at a level: nothing; loops that move some tensors; a sliding one first."""
 
 
 LEVEL, ALIVE, REMAINING, TODO, KILLED, GROUP, FIRST, DEPTH, MODE, CURSOR, DIM = range(11)
@@ -68,11 +68,6 @@ def options(task: Task, row: Ints, found: Ints) -> int:
     if looping == 0 or (alive != 0 and level < last):
         note(found[0], CLOSE, 0, 0, 0)
         count = 1
-    if looping == 0:
-        return count
-    if alive == 0:
-        note(found[0], FREE, remaining, 0, 0)
-        return 1
     for d in range(model.bounds.shape[0]):
         if not (looping >> d) & 1:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .....costs.compiled import bare, bare_entry
 from ..bounds.nodes import Task, affordable, fits, hopeless, may_close, outlook, promising
-from ..dominance.factors import belongs_inside, below_cell, better_outside, first_limit, next_bound, some_better_outside
+from ..dominance.factors import below_cell, better_outside, first_limit, next_bound, some_better_outside
 from ..dominance.merging import merging_left, some_merge, takes_over
 from ..space.model import Ints
 from ..traffic.busy import full_children
@@ -17,7 +17,6 @@ from .choices import (
     DEPTH,
     DIM,
     FIRST,
-    FREE,
     GROUP,
     GROUP_FIRST,
     KILLED,
@@ -99,20 +98,6 @@ def topmost(dims: int) -> int:
     return found
 
 
-@bare
-def first_loops(task: Task, level: int, alive: int) -> int:
-    """Loops that may come first at a level because they move none of the tensors `alive`, but for those that can as
-    well run further in.
-    """
-    if alive == 0:
-        return 0
-    found = resting_dims(task, alive, (1 << task.model.bounds.shape[0]) - 1)
-    for d in range(task.model.bounds.shape[0]):
-        if (found >> d) & 1 and belongs_inside(task, level, d):
-            found &= ~(1 << d)
-    return found
-
-
 NEW, LOOP, BRANCH = 0, 1, 2
 """A frame is new, goes through the factors of a dimension, or through what may come next."""
 
@@ -126,7 +111,7 @@ def begin(task: Task, frames: Frames, level: int, alive: int, depth: int, energy
     row[:] = 0
     row[LEVEL], row[ALIVE], row[DEPTH], row[FIRST] = level, alive, depth, -1
     row[REMAINING] = (1 << task.model.bounds.shape[0]) - 1 & ~task.skeleton.still[level]
-    row[TODO] = row[REMAINING] if level == 0 else first_loops(task, level, alive) & row[REMAINING]
+    row[TODO] = resting_dims(task, alive, row[REMAINING])
     frames.energy[top, 0], frames.energy[top, 1] = energy, 0.0
 
 
@@ -241,8 +226,6 @@ def next_option(task: Task, frames: Frames) -> None:
         return
     below = frames.ints[child(frames)]
     below[TODO] = loops
-    if kind == FREE:
-        return
     below[ALIVE], below[KILLED], below[DEPTH] = alive & ~moved, moved, depth + 1
     if kind == GROUP_FIRST:
         below[GROUP] = which
