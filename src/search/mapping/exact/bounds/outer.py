@@ -163,11 +163,8 @@ class Outer:
                 np.full_like(size, tables.bounds[d]) if run >> d & 1 else size for d, size in enumerate(self._high)
             )
             box = Boundary(tile, self._high, self._high, self._told, free=EVERY, once=True, near=near)
-            if self._model.timeloop:
-                whole = self.children == 1 and self.grid.perfect
-                words = tables.boxes(t, box, first, loops=False) if whole else np.ones((1,) * tables.dims)
-            else:
-                words = tables.sent(t, box, first, loops=False)
+            known = not self._model.timeloop or (self.children == 1 and self.grid.perfect)
+            words = tables.sent(t, box, first, loops=False) if known else np.ones((1,) * tables.dims)
             if not self._model.perfect:
                 words = words / self.children  # where two tiles are left, children without work may rest
             self._sent[t, run, first, near] = np.maximum(words, self._model.least[t])

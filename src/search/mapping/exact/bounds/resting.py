@@ -148,14 +148,15 @@ class Terms:
         if tables.model.windows[t] and not self._nested:
             return np.zeros((1,) * self.dims)
         loose = bool(passes_spread(tables.model, skeleton, t, memory, parent))
-        up = tables.boxes(t, box, first, loops=not box.once, loose=loose)
-        down = tables.boxes(t, box._replace(tile=box.child), first, loops=not box.once)
+        up = tables.sent(t, box._replace(loose=loose), first, loops=not box.once)
+        down = tables.sent(t, box._replace(tile=box.child), first, loops=not box.once)
         owned = float(skeleton.owned[parent, t]), float(skeleton.owned[memory, t])
         energy = tables.settled(t, memory, parent, up, down, owned)
-        share = tables.share_sent(t, box, first, skeleton.spread[memory + 1])
+        spread = tuple(skeleton.spread[memory + 1].tolist())
+        share = tables.share_sent(t, box._replace(spread=spread), first)
         if (share == 1.0).all():
             return energy
-        sure = np.minimum(up, tables.surely(t, box, loose=loose))
+        sure = np.minimum(up, tables.surely(t, box._replace(loose=loose)))
         sure = sure if loose else sure + (up - sure) * share
         sure = np.minimum(up, np.maximum(tables.model.least[t], sure))
         down = np.maximum(0.0, down * (sure / up if skeleton.used[memory + 1] > 1 else 1.0) - skeleton.used[memory])

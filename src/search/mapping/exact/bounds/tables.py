@@ -16,19 +16,18 @@ import numpy as np
 
 from .....costs.compiled import bare, compiled
 from ..space.model import EVERY, PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
-from ..traffic.boxes import plain_words
+from ..traffic.boxes import along_boxes, box_along, boxes_along, plain_words, share_sent
 from ..traffic.ragged import fixed_sizes, understood, window_words
 from ..traffic.scattered import least_words
 from ..traffic.window_reuse import Others, kept_on_average, left
 from ..traffic.windows import Transfer, all_along, extent, room_along, together
 from ..traffic.words import settle
-from .box_rows import BoxKind, box_rows, share_rows
 from .grids import Sizes, Store
 
 MAX_KNOWN = 1 << 22
 """Cells of tables that are kept for other skeletons."""
 
-SIZE, SHARE, POSITIONS, SLID, KEPT = range(5)
+SIZE, SHARE, POSITIONS, SLID, KEPT, SURE, PARENT = range(7)
 """Columns of `window_rows`."""
 
 ANY = Others(inf, inf, 1.0)
@@ -45,7 +44,8 @@ class Boundary(NamedTuple):
     The child's sizes stand for all from `least` on (or themselves) where instances are side by side along a dimension,
     for all that lead to as many steps elsewhere.  Sizes that are not `told` apart (0, not 1) stand for smaller ones,
     too, that do not lead to as many steps; without any all are.  Where loops of a plain dimension of the tensor come
-    after those of the set `near`, all others find nothing there.
+    after those of the set `near`, all others find nothing there.  In Timeloop's model boxes may be `loose`, see
+    `boxes.boxes_along`, and children are `spread` where that is known.
     """
 
     tile: Sizes
@@ -56,6 +56,8 @@ class Boundary(NamedTuple):
     free: int = 0
     once: bool = False
     near: int = EVERY
+    loose: bool = False
+    spread: tuple[int, ...] = ()
 
     def key(self, dims: Sequence[int]) -> tuple[object, ...]:
         """What tells it from others, as far as some dimensions go."""
@@ -65,7 +67,10 @@ class Boundary(NamedTuple):
 
 
 class Transfers(NamedTuple):
-    """N of `windows.Transfer`: sizes (N, D), whether they are `told` apart (N, D), 1 or 0, and `bound` (N,)."""
+    """N of `windows.Transfer`: sizes (N, D), whether they are `told` apart (N, D), 1 or 0, and `bound` (N,).
+
+    Children are `spread` (D,), or (0,) if that is not known.
+    """
 
     tile: Ints
     child: Ints
@@ -77,15 +82,18 @@ class Transfers(NamedTuple):
     free: int
     near: int
     once: bool
+    loose: bool
+    spread: Ints
 
 
 @compiled
 def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, out: Floats) -> None:
-    """Fill rows of `out` (N, 5) for window `w` of tensor `t`.
+    """Fill rows of `out` (N, 7) for window `w` of tensor `t`.
 
     Where the first loop may have any number of blocks, only KEPT tells what it finds.  Where sizes are not told apart,
     children of smaller ones may leave gaps, in which others have theirs: all that is known is that each element is sent
-    once.
+    once.  In Timeloop's model SIZE and SHARE count all steps, SURE what comes however neighbours help,
+    and PARENT is `share_sent`.
     """
     first, reach = rows.first, model.bounds
     for n in range(out.shape[0]):
@@ -96,6 +104,11 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, o
         free = rows.free & ~mixed
         box = Transfer(tile, child, step, rows.least[n], reach, first, rows.bound[n], free, rows.near, rows.once)
         out[n, SIZE] = together(model, t, w, tile, step)
+        if model.timeloop:
+            out[n, SHARE] = along_boxes(model, t, w, box, rows.loose) / out[n, SIZE]
+            out[n, SURE] = boxes_along(model, t, w, tile, child, rows.loose) * box_along(model, t, w, child)
+            out[n, PARENT] = share_sent(model, t, box, rows.spread) if rows.spread.shape[0] > 0 else 1.0
+            continue
         out[n, SHARE] = room_along(model, t, w, tile)
         out[n, SLID] = left(model, t, w, box, out[n, SIZE])
         sliding = first >= 0 and model.window[t, first] == w
@@ -225,51 +238,22 @@ class Tables:
             total = total * self._along(t, w, box, mine, loops=loops)
         return total
 
-    def boxes(self, t: int, box: Boundary, first: int, *, loops: bool, loose: bool = False) -> Floats:
-        """As `sent`, in Timeloop's model."""
-        return self._boxes(t, box, BoxKind(first, loops, loose, sure=False))
-
-    def surely(self, t: int, box: Boundary, *, loose: bool) -> Floats:
+    def surely(self, t: int, box: Boundary) -> Floats:
         """`boxes.surely_sent` by cell."""
-        return self._boxes(t, box, BoxKind(-1, loops=False, loose=loose, sure=True))
+        total = np.full((1,) * self.dims, float(plain_words(self.model, t, self.model.bounds)))
+        for w in range(int(self.model.windows[t])):
+            total = total * self._window(t, w, box, -1, None)[..., SURE]
+        return total
 
-    def _boxes(self, t: int, box: Boundary, known: BoxKind) -> Floats:
-        key = "boxes", t, known, *box.key(self.matter[t])
-        found = self.known.get(key)
-        if found is None:
-            found = np.full((1,) * self.dims, float(plain_words(self.model, t, self.model.bounds)))
-            for d, kind in enumerate(self.kind[t]):
-                if kind == UNRELATED and not known.sure:
-                    found = found * along(-(-self.bounds[d] // box.tile[d]), d, self.dims)
-            for w in range(int(self.model.windows[t])):
-                found = found * self._boxes_along(t, w, box, known)
-            self.known.put(key, found)
-        return found
-
-    def _boxes_along(self, t: int, w: int, box: Boundary, known: BoxKind) -> Floats:
-        mine, boxes = self._sizes_along(t, w, box)
-        out = np.empty(boxes.shape[1])
-        box_rows(self.model, t, w, boxes, known if known.first in mine else known._replace(first=-1), out)
-        return out.reshape([len(box.tile[d]) if d in mine else 1 for d in range(self.dims)])
-
-    def share_sent(self, t: int, box: Boundary, first: int, spread: Ints) -> Floats:
-        """`boxes.share_sent` by cell."""
-        if first < 0 or self.window[t][first] < 0 or spread[self.model.window[t] >= 0].max() == 1:
+    def share_sent(self, t: int, box: Boundary, first: int) -> Floats:
+        """`boxes.share_sent` by cell, where children are spread."""
+        if first < 0 or self.window[t][first] < 0:
             return np.ones((1,) * self.dims)
-        mine, boxes = self._sizes_along(t, self.window[t][first], box)
-        out = np.empty(boxes.shape[1])
-        share_rows(self.model, t, boxes, first, not box.once, np.ascontiguousarray(spread), out)
-        return out.reshape([len(box.tile[d]) if d in mine else 1 for d in range(self.dims)])
-
-    def _sizes_along(self, t: int, w: int, box: Boundary) -> tuple[list[int], Ints]:
-        """The dimensions of sum `w`, and tiles, those of children and steps (3, N, D) by their cells."""
-        mine = [d for d in range(self.dims) if self.window[t][d] == w]
-        places = np.indices([len(box.tile[d]) for d in mine]).reshape(len(mine), -1)
-        boxes = np.ones((3, places.shape[1], self.dims), np.int64)
-        for filled, sizes in zip(boxes, box[:3], strict=True):
-            for d, place in zip(mine, places, strict=True):
-                filled[:, d] = sizes[d][place]
-        return mine, boxes
+        if max(n for n, w in zip(box.spread, self.window[t], strict=True) if w >= 0) == 1:
+            return np.ones((1,) * self.dims)
+        steps = -(-self.bounds[first] // box.step[first])
+        bound = steps if box.once else np.zeros_like(steps)
+        return self._window(t, self.window[t][first], box, first, bound)[..., PARENT]
 
     def _along(self, t: int, w: int, box: Boundary, first: int, *, loops: bool) -> Floats:
         """Words along a window; the loop `first` of it, if any, comes next, with all iterations that are left, or any
@@ -278,11 +262,10 @@ class Tables:
         With perfect factors, what loops of other dimensions leave is rounded up to few kinds.
         """
         if first < 0:
-            rows = self._window(t, w, box, -1, None)
-            return np.maximum(rows[..., SIZE] * rows[..., SHARE], 1.0)
+            return _fresh(self._window(t, w, box, -1, None))
         steps = -(-self.bounds[first] // box.step[first])
         bound = np.zeros_like(steps) if loops else steps
-        if not self.model.perfect:
+        if self.model.timeloop or not self.model.perfect:
             return _fresh(self._window(t, w, box, first, bound))
         unrelated, beside = self._others(t, w, box)
         shared = self._shared(t, w, box)
@@ -332,13 +315,14 @@ class Tables:
                 for d, place in zip(mine, places, strict=True) if sizes else ():
                     filled[:, d] = sizes[d][place]
             bounds = np.ones(places.shape[1], np.int64) if bound is None else bound[places[mine.index(first)]]
-            out = np.zeros((places.shape[1], 5))
+            out = np.zeros((places.shape[1], 7))
             tile, child, step, told, least = boxes
-            blocks, known = np.ascontiguousarray(bounds), (first, box.free, box.near, box.once)
-            rows = Transfers(tile, child, step, told, least, blocks, *known)
+            blocks, known = np.ascontiguousarray(bounds), (first, box.free, box.near, box.once, box.loose)
+            spread = np.array(box.spread, np.int64)
+            rows = Transfers(tile, child, step, told, least, blocks, *known, spread)
             window_rows(self.model, t, w, rows, others, out)
             full = [len(box.tile[d]) if d in mine else 1 for d in range(self.dims)]
-            self._rows[key] = out.reshape([*full, 5])
+            self._rows[key] = out.reshape([*full, 7])
         return self._rows[key]
 
 

@@ -75,7 +75,7 @@ def test_no_order_moves_fewer_words(stride: int):
             one_loop = (first, prod(n for d, n in order if d == first)), *(loop for loop in order if loop[0] != first)
             for loops, nest in (True, order), (False, one_loop):
                 moved = moved_by(nest, child, stride)
-                least = tables.boxes(0, box, first, loops=loops).item()
+                least = tables.sent(0, box, first, loops=loops).item()
                 assert least <= moved * (1 + 1e-12)
                 tight += least > moved * (1 - 1e-12)
             moved = moved_by(order, child, stride)
@@ -102,10 +102,10 @@ def test_neighbours_help_only_where_they_may(stride: int):
             alone, linked = (
                 level_traffic(place, extents, shifts, resident=True, links=links).content for links in (False, True)
             )
-            assert tables.boxes(0, box, order[0][0], loops=True).item() <= alone * (1 + 1e-12)
+            assert tables.sent(0, box, order[0][0], loops=True).item() <= alone * (1 + 1e-12)
             once = prod(n for d, n in order if d == order[0][0]) == order[0][1]
-            share = tables.share_sent(0, box._replace(once=once), order[0][0], np.array([x, y, 1])).item()
-            least = tables.surely(0, box, loose=False).item()
+            share = tables.share_sent(0, box._replace(once=once, spread=(x, y, 1)), order[0][0]).item()
+            least = tables.surely(0, box).item()
             least += share * (alone - least)
             assert linked >= least * (1 - 1e-12)
             helped += linked < alone
