@@ -95,7 +95,7 @@ def check(pair: Pair) -> str:
 
 def coarse() -> None:
     """Tables of few cells."""
-    outer.MAX_CELLS = outer.MAX_BEST = outer.MAX_PERFECT = inner_grids.MAX_INNER = 6
+    outer.MAX_CELLS = outer.MAX_PERFECT = inner_grids.MAX_INNER = 6
     estimates.COARSE_CELLS, estimates.FINE_CELLS, estimates.WINDOW_CELLS = 6, 12, 12
 
 

@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 
 from .....costs.compiled import bare, bare_entry
-from ..space.model import UNRELATED, WINDOW, Bools, Floats, Model, one_way
+from ..space.model import Bools, Floats, Model, one_way
 from ..tree.state import Grid
 from .grids import Sizes, grid_of, largest_that, sizes_of
 from .outcomes import Case, cases_of, outcomes_of
@@ -22,9 +22,6 @@ MAX_CELLS = 1 << 14
 
 MAX_PERFECT = 1 << 16
 """Cells of a grid of perfect tiles, which nest."""
-
-MAX_BEST = 1 << 12
-"""Cells of the grid of those imperfect tiles that may be best for some tensors."""
 
 MAX_KEPT = 1 << 20
 """Cells of tables for all orders of loops that are kept until they are asked for again."""
@@ -83,7 +80,6 @@ class Outer:
         self._ways: dict[int, list[tuple[Floats, Floats]]] = {}
         self._busy: dict[tuple[Case, int], Floats] = {}
         self._fewest: dict[int, Floats] = {}
-        self._bests: dict[int, Outer] = {}
 
     def multiples(self, begin: list[int], kept: int, cells: int) -> Outer:
         """The same for the multiples of a tile alone; of imperfect ones, those that fit for the tensors `kept`."""
@@ -104,29 +100,7 @@ class Outer:
 
     def least(self, kept: int) -> float:
         """Least energy beyond a last memory that keeps the set `kept`, or inf if none of its tiles fit."""
-        return float(self._best(kept).energies(kept).min())
-
-    def _best(self, kept: int) -> Outer:
-        """The same for tiles that may be best for the tensors `kept`: none takes less, or costs less, than these.
-
-        Without windows, a tile is best as large as can be along dimensions that index none of them, and as small as can
-        be along those that index all.
-        """
-        kinds = self._model.kind[[t for t in range(len(self._model.full)) if kept >> t & 1]]
-        if (kinds == WINDOW).any():
-            return self
-        if kept not in self._bests:
-            bounds = self._tables.bounds
-            begin = [n if free else 1 for n, free in zip(bounds, (kinds == UNRELATED).all(axis=0), strict=True)]
-            ends = [1 if small else n for n, small in zip(bounds, (kinds != UNRELATED).all(axis=0), strict=True)]
-            most = [max(pair) for pair in zip(begin, ends, strict=True)]
-            if not self._model.perfect:
-                pairs = enumerate(zip(begin, most, strict=True))
-                most = [min(end, self._most(kept, d, begin)) if end > b else end for d, (b, end) in pairs]
-            cells = MAX_PERFECT if self._model.perfect else MAX_BEST
-            grid = grid_of(bounds, perfect=self._model.perfect, cells=cells, least=begin, most=most)
-            self._bests[kept] = Outer(self._model, self._tables, self.children, grid)
-        return self._bests[kept]
+        return float(self.energies(kept).min())
 
     def energies(self, kept: int) -> Floats:
         """Least energy by cell for a last memory that keeps the set `kept`; inf where that does not fit."""

@@ -41,12 +41,6 @@ def outer() -> Outer:
     return Outer(model, Tables(model), 1)
 
 
-def test_no_tile_takes_less_than_those_that_may_be_best():
-    tables = outer()
-    for kept in range(1 << 4):
-        assert tables.least(kept) == tables.energies(kept).min()
-
-
 def test_tables_of_multiples_are_part_of_those_of_all_tiles():
     tables, begin = outer(), np.array([2, 1, 3, 4])
     part, alone = part_of(tables.grid, begin), tables.multiples(begin.tolist(), 0, 1 << 15)

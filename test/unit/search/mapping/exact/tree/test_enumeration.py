@@ -58,7 +58,6 @@ def test_equals_enumeration(factors: Factors, share: float):
 
 def test_coarse_tables_leave_nothing_out(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(outer, "MAX_CELLS", 6)
-    monkeypatch.setattr(outer, "MAX_BEST", 6)
     monkeypatch.setattr(inner_grids, "MAX_INNER", 4)
     monkeypatch.setattr(estimates, "FINE_CELLS", 12)
     found = [check(seed, "imperfect") for seed in range(1000, 1000 + 5 * FEW)]
