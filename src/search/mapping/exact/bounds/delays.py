@@ -116,8 +116,8 @@ class Delays:
     @cached_property
     def _together(self) -> Floats:
         """Cycles by tile, but for bounds that hold for any."""
-        fewest = np.broadcast_to(self._section.fewest(self._kept), self._section.shape).reshape(-1)
-        found: Floats = (np.maximum(fewest, self.limits[0]) + self._waiting)[self._fits]
+        ports = _rows(self._section.ways(self._kept)[1]).min(axis=0)
+        found: Floats = (np.maximum(ports, self.limits[0]) + self._waiting)[self._fits]
         return found
 
     @cached_property

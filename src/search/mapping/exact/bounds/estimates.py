@@ -153,7 +153,10 @@ class Estimates:
             if self._weighed(ahead, delays, most, inner + delays.lightest, base, most) >= most:
                 return most
         energy = base + ahead.least()
-        least = delays.least if delays is not None else self._fewest()
+        if delays is not None:
+            least = delays.least
+        else:
+            least = max(float(steady_and_far(self.model, self.skeleton, np.empty(2))), self.limits.cycles)
         bound = max(bound, self.value(energy, least))
         if delays is None or energy == inf:
             return bound
@@ -196,7 +199,3 @@ class Estimates:
             found = Delays(self.outer, section, self.model, self.skeleton, limits, (float(far[0]), float(far[1])))
             self._timing = key, found
         return self._timing[1]
-
-    def _fewest(self) -> float:
-        """Least cycles of the skeleton."""
-        return max(float(steady_and_far(self.model, self.skeleton, np.empty(2))), self.limits.cycles)

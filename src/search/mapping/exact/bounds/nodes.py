@@ -61,9 +61,8 @@ def compute_cycles(task: Task, level: int, tile: Ints) -> float:
 
 
 @bare
-def port_cycles(task: Task, words: Floats) -> float:
-    """Least cycles that the memories' ports need."""
-    model, skeleton = task.model, task.skeleton
+def port_cycles(model: Model, skeleton: Skeleton, words: Floats) -> float:
+    """Least cycles that the memories' ports need for `words` (L, 2) read and written."""
     most = 0.0
     for level in range(words.shape[0]):
         read, write = words[level, 0] / skeleton.used[level], words[level, 1] / skeleton.used[level]
@@ -73,27 +72,23 @@ def port_cycles(task: Task, words: Floats) -> float:
 
 
 @bare
-def first_words(task: Task, t: int, known: int, level: int) -> float:
-    """Elements at least of tensor `t` in the first tiles of its innermost memory under one instance of `level`.
+def first_words(model: Model, skeleton: Skeleton, t: int, own: int, tile: Ints, level: int, covered: Ints) -> float:
+    """Elements at least of tensor `t` in the first tiles of memory `own` under one instance of `level`.
 
-    Tiles are known up to memory `known`.
+    Those have a `tile` (D,) each, or more; `covered` (D,) is room.
     """
-    model, skeleton, state = task.model, task.skeleton, task.state
-    own = min(known, skeleton.parent[0, t])
-    covered = state.room[1]
     for d in range(covered.shape[0]):
-        tile = state.tile[own, d]
         if model.perfect:
-            covered[d] = tile * (skeleton.inside[level + 1, d] // skeleton.inside[own + 1, d])
+            covered[d] = tile[d] * (skeleton.inside[level + 1, d] // skeleton.inside[own + 1, d])
         else:
-            covered[d] = busy_along(model.halves, skeleton.spread, own, d, level, tile)
-    return float(union_size(model, t, covered, state.tile[own]))
+            covered[d] = busy_along(model.halves, skeleton.spread, own, d, level, tile[d])
+    return float(union_size(model, t, covered, tile))
 
 
 @bare
 def stream_cycles(task: Task, known: int) -> float:
     """Least cycles for the first input tiles to arrive and the last output tile to leave."""
-    model, skeleton = task.model, task.skeleton
+    model, skeleton, tiles = task.model, task.skeleton, task.state.tile
     last = skeleton.kept.shape[0] - 1
     total = 0.0
     for outwards in range(0 if model.timeloop else 2):
@@ -107,7 +102,9 @@ def stream_cycles(task: Task, known: int) -> float:
                 innermost = min(innermost, own)
                 if not task.timed:
                     continue
-                words = first_words(task, t, known, level) * model.weight[level, t]
+                inner = min(known, own)
+                words = first_words(model, skeleton, t, inner, tiles[inner], level, task.state.room[1])
+                words *= model.weight[level, t]
                 if level > own:
                     network += words
                     source += words if skeleton.kept[level, t] else 0.0
@@ -126,7 +123,9 @@ def stream_cycles(task: Task, known: int) -> float:
 @bare
 def least_cycles(task: Task, level: int, words: Floats) -> float:
     """Least cycles of what is chosen up to `level`, with `words` through the ports."""
-    steady = max(compute_cycles(task, level, task.state.tile[level]), np.ceil(port_cycles(task, words)))
+    steady = max(
+        compute_cycles(task, level, task.state.tile[level]), np.ceil(port_cycles(task.model, task.skeleton, words))
+    )
     return steady + stream_cycles(task, level)
 
 

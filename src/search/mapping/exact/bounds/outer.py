@@ -79,7 +79,6 @@ class Outer:
         self._terms: dict[tuple[int, int, int, int], Floats] = {}
         self._ways: dict[int, list[tuple[Floats, Floats]]] = {}
         self._busy: dict[tuple[Case, int], Floats] = {}
-        self._fewest: dict[int, Floats] = {}
 
     def multiples(self, begin: list[int], kept: int, cells: int) -> Outer:
         """The same for the multiples of a tile alone; of imperfect ones, those that fit for the tensors `kept`."""
@@ -164,12 +163,6 @@ class Outer:
         if len(found) * prod(shape) <= MAX_KEPT:
             self._ways[kept] = found
         return found
-
-    def fewest(self, kept: int) -> Floats:
-        """Least cycles of the ports by cell for a last memory that keeps the set `kept`."""
-        if kept not in self._fewest:
-            self._fewest[kept] = np.minimum.reduce([ports for _, ports in self.ways(kept)])
-        return self._fewest[kept]
 
     def ports(self, outcome: Case, kept: int) -> Floats:
         """Least cycles of the ports of the outermost memory and the one inside of it; what it does not keep passes."""

@@ -81,10 +81,6 @@ class Section:
         """Which tiles of the tensors `kept` fit."""
         return np.isfinite(self.energies(kept))
 
-    def fewest(self, kept: int) -> Floats:
-        """As of `Outer`."""
-        return self._kept(("fewest", kept), lambda: self._of(self._outer.fewest(kept)))
-
     def term(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
         """As of `Outer`, with axes of length 1 where a dimension does not matter."""
         return self._kept(("term", t, run, first, near), lambda: self._of(self._outer.term(t, run, first, near)))

@@ -8,39 +8,25 @@ from .....costs.compiled import compiled, inner
 from ..space.model import Floats, Ints, Model, one_way
 from ..space.skeleton import fill
 from ..space.ways import Ways
-from ..traffic.busy import busy_along
-from ..traffic.words import has_room, union_size
+from ..traffic.words import has_room
 from ..tree.state import Skeleton
-from .nodes import value_of
+from .nodes import first_words, port_cycles, value_of
 
 SLACK = 1 - 1e-9
 """For rounding in sums."""
 
 
 @inner
-def first_tile(model: Model, skeleton: Skeleton, own: int) -> Ints:
-    """Iterations at least that all instances of memory `own` have together in their first tiles, by dimension."""
-    levels, dims = skeleton.spread.shape
-    covered = skeleton.inside[levels].copy()
-    for d in range(0 if model.perfect else dims):
-        covered[d] = busy_along(model.halves, skeleton.spread, own, d, levels - 1, skeleton.inside[own + 1, d])
-    return covered
-
-
-@inner
-def first_words(model: Model, skeleton: Skeleton, inside: int, far: Floats) -> None:
+def far_words(model: Model, skeleton: Skeleton, inside: int, far: Floats) -> None:
     """Words of the outermost memory in the first tiles of all tensors kept further in than memory `inside`: `far` (2,)
     in and out."""
     far[:] = 0.0
-    last = skeleton.kept.shape[0] - 1
+    last, covered = skeleton.kept.shape[0] - 1, np.empty(model.bounds.shape[0], np.int64)
     for t in range(0 if model.timeloop else model.kind.shape[0]):
         own = skeleton.parent[0, t]
         if own < inside:
-            words = (
-                float(union_size(model, t, first_tile(model, skeleton, own), skeleton.inside[own + 1]))
-                * model.weight[last, t]
-            )
-            far[1 if model.is_output[t] else 0] += words
+            words = first_words(model, skeleton, t, own, skeleton.inside[own + 1], last, covered)
+            far[1 if model.is_output[t] else 0] += words * model.weight[last, t]
 
 
 @inner
@@ -49,13 +35,7 @@ def steady_cycles(model: Model, skeleton: Skeleton) -> float:
     last, steps = skeleton.spread.shape[0], 1.0
     for d in range(model.bounds.shape[0]):
         steps *= -(-model.bounds[d] // skeleton.inside[last, d])
-    most = steps
-    for level in range(last):
-        reads, writes = skeleton.floor[level, 0], skeleton.floor[level, 1]
-        limits, used = model.bandwidth[level], skeleton.used[level]
-        ports = max(reads / limits[0], writes / limits[1], (reads + writes) / limits[2]) / used
-        most = max(most, ports * SLACK)
-    return most
+    return max(steps, port_cycles(model, skeleton, skeleton.floor))
 
 
 @inner
@@ -67,8 +47,8 @@ def waiting_cycles(model: Model, far: Floats) -> float:
 
 @compiled
 def steady_and_far(model: Model, skeleton: Skeleton, far: Floats) -> float:
-    """`steady_cycles` of a skeleton that is complete, and `first_words` of tensors not kept in the last memory only."""
-    first_words(model, skeleton, skeleton.kept.shape[0] - 2, far)
+    """`steady_cycles` of a skeleton that is complete, and `far_words` of tensors not kept in the last memory only."""
+    far_words(model, skeleton, skeleton.kept.shape[0] - 2, far)
     return steady_cycles(model, skeleton)
 
 
@@ -91,6 +71,6 @@ def expand(model: Model, skeleton: Skeleton, ways: Ways, every: Ints, masks: Int
         energy = fill(model, skeleton)[1]
         bounds[n] = np.inf
         if may_fit(model, skeleton):
-            first_words(model, skeleton, skeleton.kept.shape[0] - 1, far)
+            far_words(model, skeleton, skeleton.kept.shape[0] - 1, far)
             cycles = max(ways.least_cycles, steady_cycles(model, skeleton) + waiting_cycles(model, far))
             bounds[n] = value_of(ways.objective, energy + float(ways.beyond[masks[n]]), cycles)
