@@ -13,42 +13,27 @@ from .merging import always_moved, keeper_inside, merges, passes_once, rests_at_
 
 
 @bare
-def idle(task: Task, level: int) -> bool:
-    """Whether loops of a memory can as well be those of the next one: it keeps nothing.
+def idle(task: Task, level: int, d: int) -> bool:
+    """Whether loops of dimension `d` of a memory can as well be those of the next one: it keeps nothing.
 
     One loop of both factors rests no tensor less, but for windows that slide; and where spatial loops lie between, it
-    is all the same to tiles whether loops are inside or outside of these, but for windows.
+    is all the same to tiles whether loops are inside or outside of these, but for windows.  If nothing is kept further
+    in, the order of loops does not matter, and spatial loops count only if they are of a window of that dimension.
     """
-    model, skeleton = task.model, task.skeleton
+    model, skeleton, some = task.model, task.skeleton, False
     if not model.perfect or skeleton.loose[0]:
         return False
     for t in range(model.kind.shape[0]):
-        if skeleton.kept[level, t]:
-            return False
-        for inner in range(level):
-            if skeleton.kept[inner, t] and model.windows[t] > 0:
-                return False
-        for d in range(model.bounds.shape[0]):
-            if skeleton.spread[level + 1, d] > 1 and model.kind[t, d] == WINDOW:
-                return False
-    return True
-
-
-@bare
-def idle_along(task: Task, level: int, d: int) -> bool:
-    """Whether loops of dimension `d` of a memory can as well be those of the next one: nothing is kept up to it, so
-    that their order does not matter, and spatial loops between do not belong to a window of that dimension."""
-    model, skeleton = task.model, task.skeleton
-    if not model.perfect or skeleton.loose[0]:
-        return False
+        for c in range(level + 1):
+            if skeleton.kept[c, t]:
+                some = True
+                if c == level or model.windows[t] > 0:
+                    return False
     for t in range(model.kind.shape[0]):
-        for inner in range(level + 1):
-            if skeleton.kept[inner, t]:
-                return False
         for other in range(model.bounds.shape[0]):
-            same = model.kind[t, d] == WINDOW and model.window[t, other] == model.window[t, d]
-            if same and skeleton.spread[level + 1, other] > 1:
-                return False
+            if skeleton.spread[level + 1, other] > 1 and model.kind[t, other] == WINDOW:
+                if some or (model.kind[t, d] == WINDOW and model.window[t, other] == model.window[t, d]):
+                    return False
     return True
 
 
@@ -162,10 +147,7 @@ def next_bound(task: Task, level: int, d: int, bound: int) -> int:
     if bound == 1:
         return 0
     if bound == 0 and (
-        idle(task, level)
-        or idle_along(task, level, d)
-        or (level == 0 and better_outside(task, 0, d, 0))
-        or merges(task, level, d, False, 0)
+        idle(task, level, d) or (level == 0 and better_outside(task, 0, d, 0)) or merges(task, level, d, False, 0)
     ):
         return 1
     if model.perfect:

@@ -75,16 +75,14 @@ def keeper_inside(task: Task, level: int, t: int) -> int:
 def loop_inside(task: Task, level: int, d: int) -> int:
     """The memory of the last loop of dimension `d` inside of memory `level`, if that one could as well go on in its
     place: no tensor of that dimension is kept between.  -1 if there is none."""
-    model, skeleton, state = task.model, task.skeleton, task.state
-    for k in range(level - 1, -1, -1):
-        if skeleton.loose[0] or not may_cross(model, skeleton, k + 1, d) or moves_kept(model, skeleton, k, d):
+    inner = last_loop(task, level, d)
+    for k in range(inner, level if inner >= 0 else inner):
+        if moves_kept(task.model, task.skeleton, k, d):
             return -1
-        if state.tile[k, d] > state.base[k, d]:
-            for t in range(model.kind.shape[0]):
-                if model.windows[t] > 0 and keeper_inside(task, k, t) >= 0:
-                    return -1
-            return k
-    return -1
+    for t in range(task.model.kind.shape[0]):
+        if task.model.windows[t] > 0 and keeper_inside(task, inner, t) >= 0:
+            return -1
+    return inner
 
 
 @bare

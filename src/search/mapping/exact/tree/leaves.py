@@ -18,7 +18,7 @@ from .....costs.hierarchy.batch import Batch, MappingBatch
 from .....costs.timeloop.batch_model import Workspace as TimeloopWorkspace
 from ..bounds.estimates import ROUNDING, Estimates
 from ..bounds.hops import Placement
-from ..dominance.orders import blocks_of, count_of, looping, orders_of, orders_that_count
+from ..dominance.orders import Blocks, blocks_of, count_of, looping, orders_of, orders_that_count
 from ..dominance.symmetries import members
 from ..space.model import WINDOW, Bools, Floats, Ints, Model, reduced
 from ..space.spreads import Factors
@@ -137,15 +137,7 @@ class Settling:
         ]
         blocks = [looping(block, mine) for block, mine in zip(blocks, factors.tolist(), strict=True)]
         layouts = site.layouts if helped.any() else site.layouts[:1]
-        if count_of(blocks) * len(layouts) > MAX_BOXES:
-            return False
-        orders = np.array(list(orders_of(blocks)), np.int64)
-        for layout, begin in product(layouts, range(0, len(orders), MANY)):
-            if self.is_late():
-                return False
-            some = orders[begin : begin + MANY]
-            self.price(np.repeat(factors[None], len(some), axis=0), some, layout)
-        return True
+        return count_of(blocks) * len(layouts) <= MAX_BOXES and self.price_orders(factors, blocks, layouts, MANY)
 
     def members(self, factors: Ints) -> list[Ints] | None:
         """All that some factors (L, D) stand for; None if that is too much."""
@@ -179,13 +171,18 @@ class Settling:
     def try_orders(self, row: int, factors: Ints, layout: Sequence[Placement], site: Site) -> bool:
         """Price all orders in a leaf's blocks; False if it is late, or there are too many over all layouts."""
         blocks = blocks_of(self.leaves, row, self.model, self.skeleton.kept)
-        if count_of(blocks) * len(site.layouts) > MAX_ORDERS:
-            return False
+        few = count_of(blocks) * len(site.layouts) <= MAX_ORDERS
+        return few and self.price_orders(factors, blocks, [layout], LEAVES)
+
+    def price_orders(
+        self, factors: Ints, blocks: Blocks, layouts: Sequence[Sequence[Placement]], together: int
+    ) -> bool:
+        """Price all orders of some `blocks` in each of the layouts, so many `together`; False if it is late."""
         orders = np.array(list(orders_of(blocks)), np.int64)
-        for first in range(0, len(orders), LEAVES):
+        for layout, first in product(layouts, range(0, len(orders), together)):
             if self.is_late():
                 return False
-            some = orders[first : first + LEAVES]
+            some = orders[first : first + together]
             self.price(np.repeat(factors[None], len(some), axis=0), some, layout)
         return True
 
