@@ -17,11 +17,10 @@ import numpy as np
 from .....costs.compiled import bare, compiled
 from ..space.model import EVERY, PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
 from ..traffic.boxes import along_boxes, box_along, boxes_along, plain_words, share_sent
-from ..traffic.ragged import fixed_sizes, understood, window_words
-from ..traffic.scattered import least_words
-from ..traffic.window_reuse import Others, kept_on_average, left
-from ..traffic.windows import Transfer, all_along, extent, room_along, together
-from ..traffic.words import settle
+from ..traffic.ragged import fixed_sizes
+from ..traffic.window_reuse import Others, left
+from ..traffic.windows import Transfer, extent, room_along, together
+from ..traffic.words import along_window, settle
 from .grids import Sizes, Store
 
 MAX_KNOWN = 1 << 22
@@ -109,24 +108,13 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, o
             out[n, SURE] = boxes_along(model, t, w, tile, child, rows.loose) * box_along(model, t, w, child)
             out[n, PARENT] = share_sent(model, t, box, rows.spread) if rows.spread.shape[0] > 0 else 1.0
             continue
-        out[n, SHARE] = room_along(model, t, w, tile)
         out[n, SLID] = left(model, t, w, box, out[n, SIZE])
-        sliding = first >= 0 and model.window[t, first] == w
-        if sliding and may_leave_gaps(model, t, w, child, step, mixed):
-            out[n, SIZE], out[n, SHARE] = min(out[n, SIZE] * out[n, SHARE], extent(model, t, w, model.bounds)), 1.0
+        if first >= 0 and model.window[t, first] == w and may_leave_gaps(model, t, w, child, step, mixed):
+            every = out[n, SIZE] * room_along(model, t, w, tile)
+            out[n, SIZE], out[n, SHARE] = min(every, extent(model, t, w, model.bounds)), 1.0
             continue
-        if not model.perfect and understood(model, t, w, step, free):
-            every, out[n, KEPT] = window_words(model, t, w, box, fixed, others)
-            out[n, SHARE] = every / out[n, SIZE]
-            out[n, POSITIONS] = all_along(model, t, w, tile) / out[n, SHARE]
-            continue
-        if not sliding or step[first] >= model.bounds[first]:
-            continue
-        if not model.perfect:
-            out[n, SIZE] = least_words(model, t, w, box, out[n, SIZE], out[n, SHARE])
-            out[n, SHARE] = 1.0
-            continue
-        out[n, KEPT], out[n, POSITIONS] = kept_on_average(model, t, w, box, out[n, SIZE], others), 1.0
+        found = along_window(model, t, w, box, fixed, others)
+        out[n, SIZE], out[n, SHARE], out[n, POSITIONS], out[n, KEPT] = found
 
 
 @bare

@@ -5,12 +5,14 @@ The closed forms of `costs.exact`, without what only ragged ends and the order o
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from .....costs.compiled import bare
 from ..space.model import Floats, Ints, Model
 from .boxes import box_size, plain_words, visits
 from .ragged import fixed_sizes, understood, window_words
 from .scattered import least_words
-from .window_reuse import kept_on_average, others_of
+from .window_reuse import Others, kept_on_average, others_of
 from .windows import Transfer, all_along, extent, room_along, together
 
 
@@ -44,26 +46,44 @@ def union_size(model: Model, t: int, tile: Ints, block: Ints) -> int:
     return words
 
 
+class Along(NamedTuple):
+    """Elements along a window: those that a tile needs (`size`), of `share` tiles, and those that a step finds there
+    (`kept`) at each of some `positions` of a tile."""
+
+    size: float
+    share: float
+    positions: float
+    kept: float
+
+
+@bare
+def along_window(model: Model, t: int, w: int, box: Transfer, fixed: int, others: Others) -> Along:
+    """Elements of tensor `t` along window `w`, with loops of `others` outside; `fixed` as for `window_words`."""
+    size, share, first = float(together(model, t, w, box.tile, box.step)), room_along(model, t, w, box.tile), box.first
+    if not model.perfect and understood(model, t, w, box.step, box.free):
+        every, kept = window_words(model, t, w, box, fixed, others)
+        return Along(size, every / size, all_along(model, t, w, box.tile) * size / every, kept)
+    if first < 0 or model.window[t, first] != w or box.step[first] >= model.bounds[first]:
+        return Along(size, share, 0.0, 0.0)
+    if not model.perfect:
+        return Along(least_words(model, t, w, box, size, share), 1.0, 0.0, 0.0)
+    return Along(size, share, 1.0, kept_on_average(model, t, w, box, size, others))
+
+
 @bare
 def sent(model: Model, t: int, box: Transfer, ragged: float) -> float:
     """Words that are sent to all tiles of tensor `t`, each the union of some children's.
 
     `ragged` is the share of words that other steps find there (0 unless factors are imperfect).
     """
-    total, first = (1.0 - ragged) * visits(model, t, box.tile), box.first
+    total = (1.0 - ragged) * visits(model, t, box.tile)
     fixed = fixed_sizes(box.child, box.step, box.free)
     for w in range(model.windows[t]):
-        if not model.perfect and understood(model, t, w, box.step, box.free):
-            every, kept = window_words(model, t, w, box, fixed, others_of(model, t, w, box))
-            total *= max(every - all_along(model, t, w, box.tile) * kept, 1.0)
-            continue
-        size, share = float(together(model, t, w, box.tile, box.step)), room_along(model, t, w, box.tile)
-        if not model.perfect and first >= 0 and model.window[t, first] == w:
-            total *= max(least_words(model, t, w, box, size, share), 1.0)
-            continue
-        if first >= 0 and model.window[t, first] == w:
-            size -= kept_on_average(model, t, w, box, size, others_of(model, t, w, box))
-        total *= max(size * share, 1.0)
+        others = Others(1.0, 1.0, 0.0)
+        if box.first >= 0 and model.window[t, box.first] == w:
+            others = others_of(model, t, w, box)
+        found = along_window(model, t, w, box, fixed, others)
+        total *= max((found.size - found.positions * found.kept) * found.share, 1.0)
     return total
 
 
