@@ -133,6 +133,11 @@ class GraphFunctions(InterpreterFunctions):
         bias = _next(args, op.bias is not None)
         return (numpy_layers.layer_norm(args[0], args[1], bias, op.axis.value.data, op.epsilon.value.data),)
 
+    @impl(graph.StandardizeOp)
+    def run_standardize(self, interpreter: Interpreter, op: graph.StandardizeOp, args: PythonValues) -> PythonValues:
+        axis, epsilon, bits = op.axis.value.data, op.epsilon.value.data, op.bits.value.data
+        return (numpy_layers.standardize(args[0], axis, epsilon, bits),)
+
     @impl(graph.LrnOp)
     def run_lrn(self, interpreter: Interpreter, op: graph.LrnOp, args: PythonValues) -> PythonValues:
         size = op.size.value.data

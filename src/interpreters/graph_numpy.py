@@ -164,6 +164,17 @@ def layer_norm(x: Array, scale: Array, bias: Array | None, axis: int, epsilon: f
     return result if bias is None else result + bias
 
 
+def standardize(x: Array, axis: int, epsilon: float, bits: int) -> Array:
+    """Integers of zero mean and unit variance times `2^bits` over the axes from `axis` on, as `graph.standardize`."""
+    axes, count = tuple(range(axis, x.ndim)), math.prod(x.shape[axis:])
+    wide = x.astype(np.int64)
+    total = wide.sum(axis=axes, keepdims=True)
+    spread = np.maximum(count * (wide * wide).sum(axis=axes, keepdims=True) - total * total, count - 1).astype(F32)
+    factor = F32(count << bits) / np.sqrt(spread + F32(count**2 * epsilon))
+    offset = np.rint(total.astype(F32) / F32(count) * factor)
+    return (wide * np.rint(factor).astype(np.int64) - offset.astype(np.int64)).astype(np.int32)
+
+
 def lrn(x: Array, size: int, alpha: float, beta: float, bias: float) -> Array:
     """Local response normalisation across channels."""
     before, channels = (size - 1) // 2, x.shape[1]

@@ -44,7 +44,7 @@ from .movement import (
     dense,
     dense_array,
 )
-from .normalization import BatchNormOp, LayerNormOp, LrnOp, SoftmaxOp
+from .normalization import BatchNormOp, LayerNormOp, LrnOp, SoftmaxOp, StandardizeOp, most_bits
 from .quantized import DequantizeOp, QuantizeOp, RequantizeOp
 
 Graph = Dialect(
@@ -61,6 +61,7 @@ Graph = Dialect(
         LayerNormOp,
         LrnOp,
         BatchNormOp,
+        StandardizeOp,
         UnaryOp,
         ClipOp,
         BinaryOp,
@@ -123,6 +124,7 @@ __all__ = [
     "SelectOp",
     "SliceOp",
     "SoftmaxOp",
+    "StandardizeOp",
     "TransposeOp",
     "UnaryKind",
     "UnaryKindAttr",
@@ -132,6 +134,7 @@ __all__ = [
     "YieldOp",
     "dense",
     "dense_array",
+    "most_bits",
     "name_of",
     "region_of",
     "set_name",

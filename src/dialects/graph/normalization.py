@@ -1,10 +1,10 @@
-"""Softmax and normalisation layers, in f32."""
+"""Softmax and normalisation layers, in f32 and on integers."""
 
 from __future__ import annotations
 
-from math import inf
+from math import ceil, inf, log2, prod, sqrt
 
-from xdsl.dialects.builtin import TensorType, UnitAttr, f32
+from xdsl.dialects.builtin import TensorType, UnitAttr, f32, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -156,6 +156,54 @@ class LayerNormOp(LayerOp):
         require_shape("scale", self.scale, shape[axis:])
         require_shape("bias", self.bias, shape[axis:])
         return tensor_type(self.x)
+
+
+@irdl_op_definition
+class StandardizeOp(LayerOp):
+    """`y = x R - B` of integers, about `2^bits (x - mean) / sqrt(variance + epsilon)`, over the axes from `axis` on.
+
+    x is si8 or ui8, y is i32.  With N elements in a row, their sum S and `V = max(N sum(x^2) - S^2, N - 1)`, which is
+    exact and N^2 times the variance (what of a row of one number is 0, and least of others), in f32
+    `F = 2^bits N / sqrt(V + N^2 epsilon)`, `R = rint(F)` and `B = rint(S / N F)`.  N is from 2 to 2^15, and bits are so
+    few (`most_bits`) that products stay below 2^31.
+
+        %y = graph.standardize %x axis 2 epsilon 0.005 bits 18 : (tensor<1x8x768xsi8>) -> tensor<1x8x768xi32>
+    """
+
+    name = "graph.standardize"
+    x = operand_def(TensorType)
+    axis = prop_def(Int)
+    epsilon = prop_def(Real)
+    bits = prop_def(Int)
+    traits = traits_def(Pure())
+    custom_directives = (Number,)
+    assembly_format = (
+        "$x `axis` $axis `epsilon` custom<Number>($epsilon) `bits` $bits attr-dict `:` "
+        "functional-type(operands, results)"
+    )
+
+    def __init__(self, x: SSAValue, *, axis: int, epsilon: float, bits: int):
+        super().__init__(
+            operands=[x],
+            properties={"axis": int_attr(axis), "epsilon": real(epsilon), "bits": int_attr(bits)},
+            result_types=[tensor(shape_of(x), i32)],
+        )
+
+    def infer(self) -> Tensor:
+        require_8_bits(element_of(self.x))
+        axis, shape, epsilon = self.axis.value.data, shape_of(self.x), self.epsilon.value.data
+        shapes.check_axis(axis, len(shape))
+        count = prod(shape[axis:])
+        shapes.require(2 <= count <= 1 << 15, f"expected rows of 2 to 32768 elements, found {count}")
+        shapes.require(0 <= epsilon < inf, f"expected a finite epsilon of at least 0, found {epsilon}")
+        bits, most = self.bits.value.data, most_bits(count)
+        shapes.require(0 <= bits <= most, f"expected 0 to {most} bits for rows of {count} elements, found {bits}")
+        return tensor(shape, i32)
+
+
+def most_bits(count: int) -> int:
+    """Bits after the point that rows of so many elements, at least 2, leave to `graph.standardize`."""
+    return 23 - ceil(log2(count / sqrt(count - 1)))
 
 
 @irdl_op_definition

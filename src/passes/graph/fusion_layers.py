@@ -155,7 +155,9 @@ class FusionLayers:
                 return POINT, POINT
             case graph.MatmulOp() if place == 0 and self._has_rows(op.a):
                 return POINT, POINT
-            case graph.SoftmaxOp() | graph.LayerNormOp() if place == 0 and self._has_rows(op.operands[0]):
+            case graph.SoftmaxOp() | graph.LayerNormOp() | graph.StandardizeOp() if place == 0 and self._has_rows(
+                op.operands[0]
+            ):
                 return POINT, POINT
             case graph.LrnOp() | graph.BatchNormOp():
                 return POINT, POINT

@@ -93,7 +93,7 @@ def _keeps_apart(op: graph.LayerOp, batch: int, constants: set[SSAValue]) -> boo
             return same and (len(extents) > 2 or op.b in constants)
         case graph.ReduceOp():
             return 0 not in op.axes.get_values()
-        case graph.SoftmaxOp() | graph.LayerNormOp():
+        case graph.SoftmaxOp() | graph.LayerNormOp() | graph.StandardizeOp():
             return same and op.axis.value.data != 0
         case graph.ConcatOp() | graph.GatherOp():
             return op.axis.value.data != 0 and same

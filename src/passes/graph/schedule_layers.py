@@ -197,7 +197,7 @@ class ScheduleLayers:
                 shape = self.canonical(op.result)
                 found = self._add(name, "upsample", shape, self.sources(op.x, self.canonical(op.x)))
                 self.made[op.result] = found, shape
-            case graph.SoftmaxOp() | graph.LayerNormOp() | graph.LrnOp() | graph.BatchNormOp():
+            case graph.SoftmaxOp() | graph.LayerNormOp() | graph.StandardizeOp() | graph.LrnOp() | graph.BatchNormOp():
                 self._normalise(name, op)
                 return op.operands[1:]
             case _:
@@ -253,10 +253,10 @@ class ScheduleLayers:
         given = self.made[value][1] if value in self.made else self.canonical(value)
         rank = len(shape_of(value))
         across = True
-        if isinstance(op, graph.SoftmaxOp | graph.LayerNormOp):
+        if isinstance(op, graph.SoftmaxOp | graph.LayerNormOp | graph.StandardizeOp):
             axis = op.axis.value.data % rank
             first = rank >= 4 and given == self.canonical(value)
-            across = axis == (1 if first else rank - 1) and not (first and isinstance(op, graph.LayerNormOp))
+            across = axis == (1 if first else rank - 1) and not (first and not isinstance(op, graph.SoftmaxOp))
         kind: Kind = "pointwise" if across else "rearrange"
         self.made[op.result] = self._add(name, kind, given, self.sources(value, given)), given
 

@@ -36,6 +36,7 @@ ANCHORS = {
     graph.ReduceOp: window.reduce,
     graph.SoftmaxOp: window.softmax,
     graph.LayerNormOp: window.layer_norm,
+    graph.StandardizeOp: window.standardize,
     graph.LrnOp: window.lrn,
     graph.TransposeOp: movement.transpose,
     graph.SliceOp: movement.slice_,

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import f32, i32, i64
 
 from ...algebra.affine import to_affine
-from ...algebra.expr import Num
+from ...algebra.expr import Call, Expr, Num
 from ...algebra.kernel import identity_of
 from ...dialects import graph
-from ...dialects.types import dtype_of, element_of, shape_of, tensor, tensor_type
+from ...dialects.types import Tensor, dtype_of, element_of, shape_of, tensor, tensor_type
 from .builder import (
     GroupBuilder,
     Term,
@@ -185,3 +186,43 @@ def layer_norm(op: graph.LayerNormOp, builder: GroupBuilder, scope: Scope) -> Te
         return y
     bias = builder.term(scope.outer(op.bias), "B", indices[axis:])
     return builder.kernel("bias", type_, indices, call("add"), [y, bias], into=y.value)
+
+
+def standardize(op: graph.StandardizeOp, builder: GroupBuilder, scope: Scope) -> Term:
+    """Sums and sums of squares, from which rows get a factor R and an offset B, then `X R - B`."""
+    axis, shape, type_ = op.axis.value.data, shape_of(op.x), tensor_type(op.result)
+    indices = fresh_indices(builder, shape, "nmjxyz")
+    row = (*indices[:axis], *(Num(0) for _ in indices[axis:]))
+    rows = (*shape[:axis], *(1 for _ in shape[axis:]))
+    whole, wide, real = tensor(rows, i32), tensor(rows, i64), tensor(rows, f32)
+    count = prod(shape[axis:])
+    x = builder.term(scope.outer(op.x), "X", indices)
+
+    def of_rows(type_: Tensor, terms: Sequence[Term], *steps: tuple[str, Callable[..., Expr]]) -> Term:
+        for name, value in steps:
+            into = terms[0].value if terms[0].type == type_ and len(terms) == 1 else None
+            terms = [builder.kernel(name, type_, row, value, terms, into=into)]
+        return terms[0]
+
+    total = builder.kernel("sum", whole, row, copy, [x], "+=")
+    one = builder.kernel("wide", type_, indices, copy, [x])
+    square = builder.kernel("square", type_, indices, lambda a: call("mul")(a, a), [one])
+    squares = builder.kernel("squares", whole, row, copy, [square], "+=")
+    most = of_rows(wide, [squares], ("wide", copy), ("times", with_numbers("mul", count)))
+    least = of_rows(wide, [total], ("wide", copy), ("square", lambda a: call("mul")(a, a)))
+    spread = of_rows(wide, [most, least], ("spread", call("sub")), ("least", with_numbers("max", count - 1)))
+    factor = of_rows(
+        real,
+        [spread],
+        ("real", copy),
+        ("shifted", with_numbers("add", count**2 * op.epsilon.value.data)),
+        ("deviation", call("sqrt")),
+        ("factor", lambda a: Call("div", (Num(float(count << op.bits.value.data)), a))),
+    )
+    offset = of_rows(real, [total], ("real", copy), ("mean", with_numbers("div", float(count))))
+    offset = of_rows(real, [offset, factor], ("offset", call("mul")), ("rint", call("rint")))
+    factor = of_rows(whole, [of_rows(real, [factor], ("rint", call("rint")))], ("integer", copy))
+    offset = of_rows(whole, [offset], ("integer", copy))
+    one = builder.kernel("wide", type_, indices, copy, [x])
+    y = builder.kernel("scale", type_, indices, call("mul"), [one, factor], into=square.value)
+    return builder.kernel("offset", type_, indices, call("sub"), [y, offset], into=y.value)

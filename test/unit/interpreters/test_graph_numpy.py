@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tilewright.dialects import graph
 from tilewright.interpreters import graph_numpy as layers
 
 Array = NDArray[Any]
@@ -124,6 +125,29 @@ def test_layer_norm_over_two_axes():
     np.testing.assert_allclose(
         layers.layer_norm(x, s, b, 1, 1e-5), normal.reshape(x.shape) * s + b, rtol=1e-4, atol=1e-5
     )
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_standardize_is_near_to_real_numbers(dtype: type):
+    info, bits = np.iinfo(dtype), 18
+    outlier = np.full(32, info.max, dtype)
+    outlier[3] -= 1
+    rows = [bytes_(dtype, 32), outlier, np.resize([info.min, info.max], 32).astype(dtype), np.full(32, info.max, dtype)]
+    x = np.stack(rows).astype(np.float64)
+    expected = (x - x.mean(1, keepdims=True)) / np.sqrt(np.maximum(x.var(1, keepdims=True), 31 / 32**2) + 1e-6)
+    found = layers.standardize(np.stack(rows), 1, 1e-6, bits) / 2.0**bits
+    np.testing.assert_allclose(found, expected, atol=256 * 0.5 / 2**bits + 1e-3)
+    assert abs(found[1]).max() > 5  # the only one that differs
+
+
+def test_standardize_has_no_larger_numbers_than_its_bits_say():
+    for count in (2, 3, 768, 1 << 15):
+        row = np.full((1, count), 255, np.uint8)
+        row[0, 0] = 254
+        factor = (count << (bits := graph.most_bits(count))) / (count - 1) ** 0.5
+        assert 256 * factor <= 2**31
+        expected = -((count - 1) ** 0.5) * 2.0**bits
+        assert layers.standardize(row, 1, 0.0, bits)[0, 0] == pytest.approx(expected, abs=256)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])

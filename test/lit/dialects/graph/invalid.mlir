@@ -423,6 +423,24 @@ func.func @f(%x : tensor<2x3xf32>) {
 
 // -----
 
+// standardize: bytes
+// CHECK: expected
+func.func @f(%x : tensor<2x3xi32>) {
+  %0 = graph.standardize %x axis 1 epsilon 0.1 bits 2 : (tensor<2x3xi32>) -> tensor<2x3xi32>
+  func.return
+}
+
+// -----
+
+// standardize: as many bits as fit
+// CHECK: expected 0 to 21 bits for rows of 3 elements, found 22
+func.func @f(%x : tensor<2x3xsi8>) {
+  %0 = graph.standardize %x axis 1 epsilon 0.1 bits 22 : (tensor<2x3xsi8>) -> tensor<2x3xi32>
+  func.return
+}
+
+// -----
+
 // layer_norm: f32
 // CHECK: expected f32, found i32
 func.func @f(%x : tensor<2x3xf32>, %s : tensor<3xi32>) {

@@ -66,6 +66,8 @@ func.func @normalisations(%x : tensor<2x8x4xf32>, %s : tensor<4xf32>, %c : tenso
   %1 = graph.layer_norm %x, %s axis 2 epsilon 1.0e-05 : (tensor<2x8x4xf32>, tensor<4xf32>) -> tensor<2x8x4xf32>
   // CHECK: graph.layer_norm %{{.*}}, %{{.*}}, %{{.*}} axis 2 epsilon 0.1 : (tensor<2x8x4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x8x4xf32>
   %2 = graph.layer_norm %x, %s, %s axis 2 epsilon 0.1 : (tensor<2x8x4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x8x4xf32>
+  // CHECK: graph.standardize %{{.*}} axis 2 epsilon 0.25 bits 18 : (tensor<2x8x4xsi8>) -> tensor<2x8x4xi32>
+  %5 = graph.standardize %q axis 2 epsilon 0.25 bits 18 : (tensor<2x8x4xsi8>) -> tensor<2x8x4xi32>
   // CHECK: graph.lrn %{{.*}} size 5 alpha 0.0001 beta 0.75 bias 1.0 : (tensor<2x8x4xf32>) -> tensor<2x8x4xf32>
   %3 = graph.lrn %x size 5 alpha 0.0001 beta 0.75 bias 1.0 : (tensor<2x8x4xf32>) -> tensor<2x8x4xf32>
   // CHECK: graph.batch_norm %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} epsilon 0.001 : (tensor<2x8x4xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<2x8x4xf32>

@@ -34,6 +34,10 @@ CASES: dict[str, tuple[Operation, object]] = {
     "integer reduce": (graph.ReduceOp("sum", value(X, ui8), axes=[2, 3], keepdims=False), tensor((1, 4), i32)),
     "softmax": (graph.SoftmaxOp(value((2, 3)), axis=1), tensor((2, 3), f32)),
     "layer_norm": (graph.LayerNormOp(value((2, 3)), value((3,)), axis=1), tensor((2, 3), f32)),
+    "standardize": (
+        graph.StandardizeOp(value((2, 3), si8), axis=1, epsilon=0.5, bits=18),
+        tensor((2, 3), i32),
+    ),
     "lrn": (graph.LrnOp(value(X), size=5, alpha=1e-4, beta=0.75, bias=1.0), tensor(X, f32)),
     "batch_norm": (graph.BatchNormOp(value(X), *(value((4,)) for _ in range(4))), tensor(X, f32)),
     "unary": (graph.UnaryOp("hard_sigmoid", value((2,)), alpha=0.2, beta=0.5), tensor((2,), f32)),
@@ -70,6 +74,10 @@ def test_misfits_are_refused_when_built():
         graph.ConvOp(value(X), value((6, 3, 3, 3)), strides=[1, 1], pads=[0] * 4)
     with pytest.raises(VerifyException, match="inner extents differ: 3 and 4"):
         graph.MatmulOp(value((2, 3)), value((4, 2)))
+    with pytest.raises(VerifyException, match="expected 0 to 20 bits for rows of 32 elements, found 21"):
+        graph.StandardizeOp(value((1, 32), si8), axis=1, epsilon=0.0, bits=21).verify_()
+    with pytest.raises(VerifyException, match="expected rows of 2 to 32768 elements, found 1"):
+        graph.StandardizeOp(value((3, 1), si8), axis=1, epsilon=0.0, bits=0).verify_()
 
 
 def test_names():

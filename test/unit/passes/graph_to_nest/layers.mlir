@@ -165,6 +165,16 @@ func.func @layer_norm_two_axes(%x : tensor<3x4x5xf32>, %s : tensor<4x5xf32>) -> 
   func.return %y : tensor<3x4x5xf32>
 }
 
+func.func @standardize(%x : tensor<2x3x8xsi8>) -> tensor<2x3x8xi32> {
+  %y = graph.standardize %x axis 2 epsilon 0.25 bits 18 : (tensor<2x3x8xsi8>) -> tensor<2x3x8xi32>
+  func.return %y : tensor<2x3x8xi32>
+}
+
+func.func @standardize_two_axes(%x : tensor<3x4x5xui8>) -> tensor<3x4x5xi32> {
+  %y = graph.standardize %x axis 1 epsilon 0.0 bits 10 : (tensor<3x4x5xui8>) -> tensor<3x4x5xi32>
+  func.return %y : tensor<3x4x5xi32>
+}
+
 func.func @lrn(%x : tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> {
   %y = graph.lrn %x size 5 alpha 0.1 beta 0.75 bias 1.0 : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
   func.return %y : tensor<1x8x4x4xf32>
