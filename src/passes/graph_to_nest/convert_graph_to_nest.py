@@ -21,6 +21,7 @@ from ...resources import resources_of
 from ..graph.graph_fuse import EPILOGUE, find_clusters, is_constant
 from . import contraction, movement, window
 from .builder import GroupBuilder, Term
+from .diagonals import diagonals, read_as_vector
 from .elementwise import ELEMENTWISE, Frame
 from .joined_maps import is_read_in_place
 from .narrow_operands import machine_of_queues, read_narrow
@@ -64,8 +65,9 @@ class ConvertGraphToNestPass(ModulePass):
           nest.yield %0 : tensor<1x8xf32>
         }
 
-    On machines of queues kernels read narrow integers without a cast where a capability takes them.  The bytes of
-    weights are used for zero points, where they are known; no bytes are changed.
+    On machines of queues kernels read narrow integers without a cast where a capability takes them, and constants with
+    equal diagonals, such as a causal mask, from a vector of these (`diagonals`).  The bytes of weights are used for zero
+    points and diagonals, where they are known.
 
     With `in_place`, for maps that stay on chip (`nest-schedule`), layers that stand by themselves become one group with
     what follows them element by element, what is joined along channels is read where it lies (`nest.join`), and weights
@@ -174,7 +176,9 @@ class _Conversion:
     def _convert(self, op: Operation, layers: Sequence[Operation] = ()) -> None:
         match op:
             case graph.WeightOp():
-                if op.result in self.shared:
+                if self.machine is not None and read_as_vector(op.result):
+                    self._read_as_vector(op)
+                if op.result in self.shared and op.result not in self.scope.vectors:
                     self._keep(op.result, op.resource, first_reader(op.result, self.block))
                 return
             case graph.ReshapeOp():
@@ -222,6 +226,15 @@ class _Conversion:
         self.at, self.layers = before, ()
         self._emit(group := builder.finish([kept.value], None))
         self.scope.values[value] = group.outs[0]
+
+    def _read_as_vector(self, op: graph.WeightOp) -> None:
+        """The diagonals of a constant, if each is of one number."""
+        array = self.scope.constant(op.result)
+        vector = None if array is None else diagonals(array)
+        if vector is not None:
+            self.layers = ()
+            self.scope.vectors[op.result] = self.scope.weight(f"{op.resource}.diagonals", vector)
+            self.done[op] = None
 
     def _reshape(self, op: graph.ReshapeOp) -> None:
         self.scope.values[op.result] = self.scope.view(self.scope.outer(op.x), tensor_type(op.result))

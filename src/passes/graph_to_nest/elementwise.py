@@ -47,7 +47,7 @@ class Frame:
         if value in self.terms:
             return self.terms[value]
         places = broadcast(self.indices, self.shape, value) if indices is None else indices
-        return self.builder.term(self.scope.outer(value), name, places)
+        return self.scope.term(self.builder, value, name, places)
 
     def apply(self, name: str, type_: Tensor, value: object, terms: Sequence[Term]) -> Term:
         """A kernel at the result's index; in place where an operand made in this group is read for the last time."""

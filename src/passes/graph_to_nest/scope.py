@@ -14,6 +14,8 @@ from ...dialects import graph, nest
 from ...dialects.types import Tensor, dtype_of, element_of, tensor_of
 from ...resources import Resources, weight_array
 from ..names import unique_name
+from .builder import GroupBuilder, Indices, Term
+from .diagonals import diagonal
 
 Array = np.ndarray[Any, Any]
 
@@ -26,10 +28,17 @@ class Scope:
     resources: Resources
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     taken: set[str] = field(default_factory=set[str])
+    vectors: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])  # of diagonals of constants
 
     def outer(self, value: SSAValue) -> SSAValue:
         """The value outside of all groups that a layer's operand has become."""
         return self.values.get(value, value)
+
+    def term(self, builder: GroupBuilder, value: SSAValue, name: str, indices: Indices) -> Term:
+        """A layer's operand at `indices` as an input of a group."""
+        if value in self.vectors:
+            return builder.term(self.vectors[value], name, diagonal(value, indices))
+        return builder.term(self.outer(value), name, indices)
 
     def constant(self, value: SSAValue) -> Array | None:
         """The elements of a weight, where they are known."""

@@ -11,7 +11,15 @@ from ...dialects.acg import has_target, machine_of
 from ...dialects.types import element_of, element_type_name, size_bytes, tensor_type
 from ...machine import Machine
 
-READERS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp, graph.BinaryOp, graph.SoftmaxOp)
+READERS = (
+    graph.ConvOp,
+    graph.GemmOp,
+    graph.MatmulOp,
+    graph.BinaryOp,
+    graph.CastOp,
+    graph.SoftmaxOp,
+    graph.StandardizeOp,
+)
 
 LEAST_BYTES = 1024
 """Smaller weights and inputs are loaded by each of their readers."""
@@ -49,7 +57,7 @@ def shared_operands(module: ModuleOp, block: Block) -> frozenset[SSAValue]:
 
 
 def _readers(value: SSAValue) -> int:
-    """How many products, sums and masked softmaxes read a value."""
+    """How many products, sums, casts and normalisations of integers read a value."""
     return len({use.operation for use in value.uses if isinstance(use.operation, READERS)})
 
 

@@ -142,8 +142,8 @@ def softmax(op: graph.SoftmaxOp, builder: GroupBuilder, scope: Scope) -> Term:
     if op.scale is not None:
         x, own = builder.kernel("dequantize", real, indices, with_numbers("mul", op.scale.value.data), [x]), True
     if op.mask is not None:
-        mask = builder.term(scope.outer(op.mask), "M", broadcast(indices, shape, op.mask))
-        if element_of(op.mask) != f32:
+        mask = scope.term(builder, op.mask, "M", broadcast(indices, shape, op.mask))
+        if mask.type.element_type != f32:
             mask = builder.kernel("mask", tensor(shape_of(op.mask), f32), mask.indices, copy, [mask])
         x, own = builder.kernel("masked", real, indices, call("add"), [x, mask], into=x.value if own else None), True
     if op.bounded is None:

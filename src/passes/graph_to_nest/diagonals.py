@@ -1,0 +1,51 @@
+"""Constants of two axes whose diagonals are equal, such as causal masks: they are read from a vector."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import f32
+from xdsl.ir import SSAValue
+
+from ...algebra.affine import make_affine, to_affine
+from ...dialects import graph
+from ...dialects.types import element_of, shape_of, size_bytes, tensor_type
+from .builder import Indices
+
+Array = NDArray[Any]
+
+LEAST_BYTES = 1024
+"""Smaller constants are read as they are."""
+
+
+def read_as_vector(value: SSAValue) -> bool:
+    """Whether readers of a constant find its elements by index, and it is large enough."""
+    kinds = {type(use.operation) for use in value.uses}
+    adds = {graph.BinaryOp, graph.SoftmaxOp} if element_of(value) == f32 else {graph.SoftmaxOp}
+    shape = shape_of(value)
+    matrix = len(shape) >= 2 and prod(shape[:-2]) == 1 and min(shape[-2:]) > 1
+    return matrix and bool(kinds) and kinds <= adds and size_bytes(tensor_type(value)) >= LEAST_BYTES
+
+
+def diagonals(array: Array) -> Array | None:
+    """`v` with `array[..., i, j] = v[j - i + rows - 1]`, in f32, as such a constant is added; None where there is none.
+
+    Extents before the last two are 1.
+    """
+    matrix = array.reshape(array.shape[-2:])
+    rows, columns = matrix.shape
+    vector = np.concatenate([matrix[::-1, 0], matrix[0, 1:]])
+    places = np.arange(columns) - np.arange(rows)[:, None] + rows - 1
+    return vector.astype(np.float32) if np.array_equal(vector[places], matrix) else None
+
+
+def diagonal(value: SSAValue, indices: Indices) -> Indices:
+    """Where the vector has what the constant has at `indices`."""
+    row, column = (to_affine(index) for index in indices[-2:])
+    terms = dict(column.terms)
+    for name, coefficient in row.terms:
+        terms[name] = terms.get(name, 0) - coefficient
+    return (make_affine(column.const - row.const + shape_of(value)[-2] - 1, terms).to_expr(),)
