@@ -66,8 +66,8 @@ class ConvertGraphToNestPass(ModulePass):
         }
 
     On machines of queues kernels read narrow integers without a cast where a capability takes them, and constants with
-    equal diagonals, such as a causal mask, from a vector of these (`diagonals`).  The bytes of weights are used for zero
-    points and diagonals, where they are known.
+    equal diagonals, such as a causal mask, from a vector of these (`diagonals`).  The bytes of weights are used for
+    zero points and diagonals, where they are known.
 
     With `in_place`, for maps that stay on chip (`nest-schedule`), layers that stand by themselves become one group with
     what follows them element by element, what is joined along channels is read where it lies (`nest.join`), and weights

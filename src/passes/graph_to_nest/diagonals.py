@@ -36,7 +36,7 @@ def diagonals(array: Array) -> Array | None:
     Extents before the last two are 1.
     """
     matrix = array.reshape(array.shape[-2:])
-    rows, columns = matrix.shape
+    rows, columns = len(matrix), len(matrix[0])
     vector = np.concatenate([matrix[::-1, 0], matrix[0, 1:]])
     places = np.arange(columns) - np.arange(rows)[:, None] + rows - 1
     return vector.astype(np.float32) if np.array_equal(vector[places], matrix) else None
@@ -44,7 +44,7 @@ def diagonals(array: Array) -> Array | None:
 
 def diagonal(value: SSAValue, indices: Indices) -> Indices:
     """Where the vector has what the constant has at `indices`."""
-    row, column = (to_affine(index) for index in indices[-2:])
+    row, column = to_affine(indices[-2]), to_affine(indices[-1])
     terms = dict(column.terms)
     for name, coefficient in row.terms:
         terms[name] = terms.get(name, 0) - coefficient

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....machine import Machine
+from .arrival import Arrival
 from .demand import elements
 from .network import Network
 from .slices import Floats, Slices, slices_of
@@ -52,7 +53,8 @@ def program_bound(network: Network, machine: Machine) -> ProgramBound:
       one of its results do their work, then an element is stored;
     - what each element of a result needs is loaded and computed, one more instruction ends, and all is stored;
     - before a kernel begins, the work that any of its operations needs is done; what it and the kernels after it read
-      is on chip by then, or comes in later, and results that need it go out later.
+      is on chip by then, or comes in later, and results that need it go out later;
+    - while an input comes in, all of which most of the work needs, little of the rest can be done (`arrival`).
 
     Energy is that of these bytes at both ends of the link, and of each point of the kernels at the least of any box,
     every element that is read or written there once.
@@ -105,6 +107,18 @@ class _Bound:
         ]
         yield "what every result needs, then stores", max(*own, min(starts) + self.transfers.cycles(0, self.stores))
         yield self._later(counted, found, after, cycles)
+        yield from self._arrival(counted, found, points, last)
+
+    def _arrival(self, counted: list[int], found: Slices, points: Floats, last: int) -> Iterator[tuple[str, int]]:
+        """Units stand idle while an input comes in, if most of the work needs all of it."""
+        externals = [i for i, value in enumerate(self.network.values) if value.external]
+        needed = {value: found.operations[:, column] for column, value in enumerate(externals)}
+        work = self.work.cycles[:, counted] * points[counted]
+        whole = points[counted] >= self.work.sizes[counted]
+        if self.transfers.load_rate:
+            busiest, steps = work[int(work.sum(axis=1).argmax())], [self.steps[k] for k in counted]
+            arrival = Arrival(self.network, steps, busiest, whole, needed, self.transfers.load_rate)
+            yield "work while an input comes in, and after it", _whole(arrival.least_cycles()) + last
 
     def _later(self, counted: list[int], found: Slices, after: NDArray[np.bool_], cycles: Floats) -> tuple[str, int]:
         """What the memories on chip cannot hold when a kernel begins comes after the work that it needs."""

@@ -199,9 +199,32 @@ def _pieces(
 def _reshaped(demand: Demand, shape: Sequence[int], source: Sequence[int]) -> Demand:
     """A demand of a value as one of the same elements under its source's shape."""
     parts = [(n, axis) for n, axis in zip(shape, demand, strict=True) if n != 1]
-    if [n for n in source if n != 1] == [n for n, _ in parts]:
-        rest = iter(axis for _, axis in parts)
-        return tuple(next(rest) if n != 1 else 1 for n in source)
+    kept = [n for n in source if n != 1]
+    found: list[Axis] = []
+    while parts:
+        mine, theirs = _block([n for n, _ in parts], kept)
+        found += _reshaped_block(tuple(axis for _, axis in parts[:mine]), [n for n, _ in parts[:mine]], kept[:theirs])
+        parts, kept = parts[mine:], kept[theirs:]
+    rest = iter(found)
+    return tuple(next(rest) if n != 1 else 1 for n in source)
+
+
+def _block(one: Sequence[int], other: Sequence[int]) -> tuple[int, int]:
+    """How many of the first extents of two shapes of as many elements have as many elements; few of them."""
+    mine, theirs, first, second = 1, 1, one[0], other[0]
+    while first != second:
+        if first < second:
+            first *= one[mine]
+            mine += 1
+        else:
+            second *= other[theirs]
+            theirs += 1
+    return mine, theirs
+
+
+def _reshaped_block(demand: Demand, shape: Sequence[int], source: Sequence[int]) -> Demand:
+    if len(shape) == len(source) == 1:
+        return demand
     if demand == whole(shape):
         return whole(source)
     if min(demand) >= 0 and prod(shape) <= 1 << 22:

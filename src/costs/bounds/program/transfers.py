@@ -54,6 +54,12 @@ class Transfers:
                 found = max(found, ceil((loads + stores) / max(self._rate(self.ways, by), 1e-9)))
         return found
 
+    @property
+    def load_rate(self) -> float:
+        """Bytes that come in a cycle at most; 0 where time is not known."""
+        ways = [way for way in self.ways if way.into]
+        return min(self._rate(ways, by) for by in ("unit", "channel")) if self.timed and ways else 0.0
+
     def energy_pj(self, loads: int, stores: int) -> float:
         """Of the memories on chip, which take what comes in and give what goes out."""
         taken = min((way.energy_pj_per_byte for way in self.ways if way.into), default=0.0)
