@@ -44,6 +44,9 @@ MANY = 8192
 LEAST_SHARE = 0.01
 """Inputs that come in a smaller part of the time of the work are not looked at."""
 
+LEAST_WORK = 0.25
+"""Nor are those all of which a smaller part of the work needs."""
+
 
 @dataclass(frozen=True)
 class Matrix:
@@ -116,7 +119,8 @@ class Arrival:
             size = self.network.values[value].bytes
             if size >= LEAST_SHARE * self.rate * self.cycles.sum():
                 found[value] = float(self.cycles[needed >= size].sum())
-        return max(found, key=lambda value: found[value]) if any(found.values()) else None
+        best = max(found, key=lambda value: found[value], default=None)
+        return best if best is not None and found[best] >= LEAST_WORK * self.cycles.sum() else None
 
     def _partial(self, value: int) -> Iterator[int]:
         """Places of steps with operations that need less than all of an input."""
