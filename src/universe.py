@@ -38,7 +38,15 @@ PASSES_BY_FOLDER = {
         "graph-verify",
     ),
     "graph_to_nest": ("convert-graph-to-nest",),
-    "nest": ("nest-tile", "nest-permute", "nest-unroll", "nest-map", "nest-schedule", "nest-verify"),
+    "nest": (
+        "nest-tile",
+        "nest-permute",
+        "nest-unroll",
+        "nest-map",
+        "nest-schedule",
+        "nest-swap-factors",
+        "nest-verify",
+    ),
     "nest_to_codelet": ("convert-nest-to-codelet",),
     "dram": ("dram-schedule", "dram-verify", "dram-apply"),
     "codelet": (

@@ -181,15 +181,21 @@ def row_tree(group: FusedGroup, layer: FusedLayer, pricer: Pricer) -> tuple[Node
 
 
 def _whole_ways(layer: FusedLayer, piece_bytes: int, by_sample: bool, pricer: Pricer) -> list[Way]:
-    """The pieces in which a layer that runs as a whole ends first, or nearly so."""
+    """The pieces in which a layer that runs as a whole ends first, or nearly so.
+
+    Maps are copied to another memory in rows, the first of which come before the layer.
+    """
+    from ..nest_to_codelet.fused_copies import copy_cycles
     from ..nest_to_codelet.fused_tiles import whole_trees
 
     ways: list[Way] = []
+    copies = copy_cycles(layer, pricer.machine)
     for count, by_rows, tree in whole_trees(pricer.machine, layer, piece_bytes, by_sample):
         cycles = bind_tree(layer.problem, tree, pricer)[1].queue_cycles
         unit = max(cycles, key=lambda name: cycles[name], default="")
         busiest, total = cycles.get(unit, 0.0), sum(cycles.values())
-        ways.append(Way(busiest + (total - busiest) / count, count, tree, by_rows, unit, total))
+        ahead = copies / count if by_rows else copies
+        ways.append(Way(busiest + (total - busiest) / count + ahead, count, tree, by_rows, unit, total))
     least = min(way.latency for way in ways)
     ways = [way for way in ways if way.latency <= SLACK * least]
     least = min(way.work for way in ways)

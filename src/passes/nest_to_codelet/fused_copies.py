@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from xdsl.ir import Block, Region, SSAValue
 
 from ...costs.mapping.binding import pricer_of
+from ...costs.mapping.place import memory_path
 from ...costs.mapping.tree import Leaf
-from ...dialects.codelet import CodeletOp, LoopOp
+from ...dialects.codelet import CodeletOp, LoopOp, TransferOp, entry
+from ...dialects.types import size_bytes, tensor_type
 from ...machine import Machine
 from ..graph_to_nest.builder import GroupBuilder
 from ..graph_to_nest.movement import whole
@@ -16,6 +18,9 @@ from ..nest.nest_map import bind_in_place
 from ..nest.trees import set_mapping
 from .fused_codelets import LayerBuilder, Place
 from .fused_layers import FusedLayer, read_layer
+
+ROW_PIECES = 16
+"""A map is copied on chip in so many pieces of rows at most."""
 
 
 def copy_codelet(
@@ -33,6 +38,32 @@ def copy_codelet(
     codelet = LayerBuilder(machine, layer, places, {}).build()
     op.erase()
     return codelet, layer
+
+
+def transfer_codelet(
+    name: str, ends: tuple[SSAValue, SSAValue], shape: Sequence[int], *, inward: bool = True
+) -> CodeletOp:
+    """What has `shape` from the first of `ends` to the second, or (not `inward`) from that to the first."""
+    block = entry([end.type for end in ends], ["X", "R"])
+    dims = {f"i{axis}": extent for axis, extent in enumerate(shape)}
+    pair = block.args if inward else block.args[::-1]
+    block.add_op(TransferOp(pair[0], pair[1], over=f"X[{', '.join(dims)}]"))
+    return CodeletOp(name, dims or {"one": 1}, list(ends), Region(block))
+
+
+def copy_cycles(layer: FusedLayer, machine: Machine) -> float:
+    """What it takes to copy the maps that a layer reads from another memory than they lie in, without their borders."""
+    total = 0.0
+    for name, root in layer.copied.items():
+        links = memory_path(machine, layer.map_memory, layer.memories[name])
+        total += sum(size_bytes(tensor_type(root)) / link.bandwidth_bytes_per_cycle for link in links)
+    return total
+
+
+def in_rows(codelet: CodeletOp, shape: Sequence[int]) -> CodeletOp:
+    """A transfer of a map in pieces of its rows, so that who reads them waits for less."""
+    axis = max(0, len(shape) - 2)
+    return in_loops(codelet, [(f"i{axis}", -(-shape[axis] // ROW_PIECES))])
 
 
 def in_loops(codelet: CodeletOp, loops: Sequence[tuple[str, int]]) -> CodeletOp:

@@ -155,6 +155,12 @@ class FusedLayer:
         """Inputs that are weights, and that a kernel reads."""
         return {n: value for n, value in self.inputs.items() if n not in self.maps and n in self.memories}
 
+    @cached_property
+    def copied(self) -> dict[str, SSAValue]:
+        """Maps, each alone, that it reads from another memory than that of its results: copied there before."""
+        elsewhere = {name: pieces for name, pieces in self.maps.items() if self.memories[name] != self.map_memory}
+        return {name: pieces[0].root for name, pieces in elsewhere.items() if len(pieces) == 1}
+
     @property
     def intermediates(self) -> list[str]:
         """Buffers that neither come from outside nor are the result."""

@@ -28,7 +28,7 @@ from ..nest.arrivals import outermost_cut, weight_pieces
 from ..nest.storage import last_writer
 from . import fused_codelets
 from .fused_codelets import LayerBuilder, padded
-from .fused_copies import copy_codelet, in_loops
+from .fused_copies import copy_codelet, in_loops, in_rows, transfer_codelet
 from .fused_layers import FusedGroup, FusedLayer, Piece, row_axis
 from .fused_marks import OnChip
 from .group_codelets import number
@@ -73,6 +73,7 @@ class FusedBuilder:
     ops: list[Operation] = field(default_factory=list[Operation])
     regions: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     sides: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    copies: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     fills: dict[tuple[str, Attribute, float], SSAValue] = field(
         default_factory=dict[tuple[str, Attribute, float], SSAValue]
     )
@@ -110,6 +111,7 @@ class FusedBuilder:
         for value in made:
             self._whole_map(value, layer)
         self._place_weights()
+        copied = list(self._copied(layer))
         main = self._layer(layer)
         loads: list[Turn] = []
         for value in loaded:
@@ -119,6 +121,8 @@ class FusedBuilder:
             place = len(loads) if weight_pieces(layer) is not None else 0
             loads.insert(place, Turn(self._add(load, layer)))
         yield from loads
+        for codelet in copied:
+            yield Turn(self._add(codelet, layer))
         padded_maps = [(value, *self._padded(value, layer)) for value in made if value in self.onchip.paddings]
         if self.fills:
             yield Turn(self._add(self._fill(), layer))
@@ -131,6 +135,14 @@ class FusedBuilder:
         for value in made:
             if value in self.offchip and last_writer(value) is layer.op:
                 yield Turn(self._add(self._store_whole(value, layer), layer, moved), sample)
+
+    def _copied(self, layer: FusedLayer) -> Iterator[CodeletOp]:
+        """Copies of the maps that a layer reads from another memory than they lie in, with the room around them."""
+        for name, root in layer.copied.items():
+            region, title = self.regions[root], f"{layer.op.sym_name.data} {name}"
+            type_ = SurrogateType.get(surrogate(region).sizes, element_of(root), layer.memories[name])
+            self.copies[root] = self._tensor(title, type_, None)
+            yield in_rows(transfer_codelet(f"{title}.copy", (region, self.copies[root]), type_.sizes), type_.sizes)
 
     def _padded(self, value: SSAValue, layer: FusedLayer) -> tuple[Padding, SSAValue]:
         """The room around a map, and the element on chip that fills it."""
@@ -268,12 +280,12 @@ class FusedBuilder:
         for buffer in layer.problem.buffers:
             name = buffer.name
             if name in layer.maps:
-                places[name] = [self._piece(piece) for piece in layer.maps[name]]
+                places[name] = [self._piece(piece, layer.memories[name]) for piece in layer.maps[name]]
             elif name in layer.weights and name not in layer.streamed:
                 places[name] = [fused_codelets.Place(self.onchip.weights[layer, layer.weights[name]], 0, 1)]
             elif name in layer.made:
                 root = layer.made[name]
-                view = self._viewed(root, layer.results[name])
+                view = self._viewed(root, self.regions[root], layer.results[name])
                 places[name] = [fused_codelets.Place(view, 0, 1, self._shift(root, layer.results[name]))]
         borders = {
             (name, pad): self._filled(layer.memories[name], element_of(layer.inputs[name]), pad)
@@ -283,18 +295,19 @@ class FusedBuilder:
         streamed = {name: self.offchip[layer.weights[name]] for name in layer.streamed}
         return LayerBuilder(self.group.machine, layer, places, borders, streamed).build()
 
-    def _piece(self, piece: Piece) -> fused_codelets.Place:
-        shift = self._shift(piece.root, piece.value)
-        return fused_codelets.Place(self._viewed(piece.root, piece.value), piece.start, piece.stop, shift)
+    def _piece(self, piece: Piece, memory: str) -> fused_codelets.Place:
+        region, shift = self.regions[piece.root], self._shift(piece.root, piece.value)
+        if self.group.whole and surrogate(region).memory != memory:
+            region = self.copies[piece.root]
+        return fused_codelets.Place(self._viewed(piece.root, region, piece.value), piece.start, piece.stop, shift)
 
     def _shift(self, root: SSAValue, value: SSAValue) -> tuple[int, ...]:
         """Where the first element of a map with room around it lies, in the shape of `value`."""
         padding = self.onchip.paddings.get(root)
         return padding.seen_as(shape_of(value)).before if padding is not None else ()
 
-    def _viewed(self, root: SSAValue, value: SSAValue) -> SSAValue:
-        """The tensor on chip of a map in the shape of `value`."""
-        region = self.regions[root]
+    def _viewed(self, root: SSAValue, region: SSAValue, value: SSAValue) -> SSAValue:
+        """The tensor on chip `region` of a map in the shape of `value`."""
         if shape_of(root) == shape_of(value):
             return region
         padding, shape = self.onchip.paddings.get(root), shape_of(value)
@@ -342,12 +355,8 @@ class FusedBuilder:
 
     def _move(self, value: SSAValue, name: str, *, inward: bool) -> CodeletOp:
         """Rows of a map from DRAM, or to it."""
-        ends = [self.offchip[value], self.regions[value]]
-        block = entry([end.type for end in ends], ["X", "R"])
-        dims = {f"i{axis}": extent for axis, extent in enumerate(shape_of(value))}
-        pair = block.args if inward else block.args[::-1]
-        block.add_op(TransferOp(pair[0], pair[1], over=f"X[{', '.join(dims)}]"))
-        return CodeletOp(f"{name}.{'load' if inward else 'store'}", dims or {"one": 1}, ends, Region(block))
+        ends = self.offchip[value], self.regions[value]
+        return transfer_codelet(f"{name}.{'load' if inward else 'store'}", ends, shape_of(value), inward=inward)
 
     def _load_whole(self, value: SSAValue) -> CodeletOp:
         """A map from DRAM in pieces: samples, and rows of them, so that who reads them waits for less."""

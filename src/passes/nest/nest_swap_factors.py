@@ -1,0 +1,168 @@
+"""The pass `nest-swap-factors`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...algebra.expr import Access, Call, Statement
+from ...costs.mapping.binding import Pricer, pricer_of
+from ...costs.mapping.matching import Match, match
+from ...costs.mapping.place import memory_of, memory_path, offchip, place
+from ...costs.mapping.problem import Kernel, touches
+from ...dialects import nest
+from ...dialects.acg import machine_of
+from ...dialects.graph import WeightOp
+from ...dialects.types import element_bytes, shape_of, size_bytes, tensor_type
+from ..nest_to_codelet.fused_marks import BY_SAMPLE, kept_maps, marked_groups
+
+if TYPE_CHECKING:
+    from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer
+    from ..nest_to_codelet.padded_maps import Padding
+
+WORTH = 1 / 8
+"""Part of the cycles of a product that is saved at least."""
+
+ROOM = 1 / 4
+"""Part of the memory of weights that a map takes there at most."""
+
+
+@dataclass(frozen=True)
+class NestSwapFactorsPass(ModulePass):
+    """Let maps serve as weights, and weights as maps, where instructions then fill more lanes.
+
+    A product of one channel each (a depthwise convolution) leaves most lanes of an array idle that sums up channels
+    into channels.  With the map as its weights, pixels are in the lanes of results and taps in those that are summed
+    up.  The order of the factors says which is which: of
+
+        nest.kernel @mac "Y[0, g, p, q] += X[0, g, p + r, q + s] * W[g, 0, r, s]"
+
+    the first is the map of the instruction, and this pass makes
+
+        nest.kernel @mac "Y[0, g, p, q] += W[g, 0, r, s] * X[0, g, p + r, q + s]"
+
+    of layers that run as a whole (`nest-schedule`) for which that saves an eighth of the cycles.  Where weights have a
+    memory of their own, the map is copied there before (`convert-nest-to-codelet`): such layers are taken, those first
+    that save most for each cycle of copies, as long as products take more cycles than all loads and copies.
+    """
+
+    name = "nest-swap-factors"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        machine = machine_of(op)
+        for function in op.body.ops:
+            if isinstance(function, FuncOp) and function.body.blocks:
+                _swap(function, pricer_of(machine))
+
+
+@dataclass(frozen=True)
+class _Swap:
+    """A product with its factors in the other order: cycles that this saves, and those of the copy that it takes."""
+
+    kernel: nest.KernelOp
+    saved: float
+    moved: float
+
+
+def _swap(function: FuncOp, pricer: Pricer) -> None:
+    from ..nest_to_codelet.padded_maps import paddings
+
+    groups = marked_groups(function.body.block, pricer.machine, pricer)
+    if not groups:
+        return
+    rooms = paddings(groups, kept_maps(function).kept, pricer.machine)
+    products = [
+        (group, layer, kernel)
+        for group in dict.fromkeys(groups.values())
+        for layer in group.layers
+        for kernel in filter(_is_product, layer.problem.kernels)
+    ]
+    worked = sum(_cycles(kernel, pricer.matches(kernel)[0], layer, pricer) for _, layer, kernel in products)
+    moved = _loads(function, pricer)
+    found = filter(None, (_swapped(*product, rooms, pricer) for product in products))
+    for each in sorted(found, key=lambda each: each.moved / each.saved):
+        if each.moved == 0 or worked - each.saved > moved + each.moved:
+            worked, moved = worked - each.saved, moved + each.moved
+            _exchange(each.kernel)
+
+
+def _is_product(kernel: Kernel) -> bool:
+    value = kernel.statement.value
+    factors = value.args if isinstance(value, Call) and value.fn == "mul" else ()
+    return kernel.statement.reduce == "+=" and len(factors) == 2 and all(isinstance(f, Access) for f in factors)
+
+
+def _swapped(
+    group: FusedGroup, layer: FusedLayer, kernel: Kernel, rooms: Mapping[SSAValue, Padding], pricer: Pricer
+) -> _Swap | None:
+    """The product in the other order, if it is possible and saves enough."""
+    (x, buffer), (_, weight) = ((use.tensor, use.buffer) for use in kernel.uses[1:])
+    alone = all(len(touches(layer.problem, name)) == 1 for name in (buffer, weight))
+    if not group.whole or not alone or buffer not in layer.maps or weight not in layer.weights:
+        return None
+    if {BY_SAMPLE, "piece_bytes"} & set(layer.op.attributes):
+        return None
+    other = replace(kernel, statement=_reversed(kernel.statement))
+    fitting = match(other, pricer.matches(kernel)[0].capability)
+    if fitting is None:
+        return None
+    before = _cycles(kernel, pricer.matches(kernel)[0], layer, pricer)
+    saved = before - _cycles(other, fitting, layer, pricer)
+    memory, moved = dict(place(pricer.machine, fitting).memories)[x], 0.0
+    if memory != layer.memories[buffer]:
+        first, *others = layer.maps[buffer]
+        links = memory_path(pricer.machine, layer.memories[buffer], memory)
+        size = _bytes(first.root, rooms)
+        bordered = x in kernel.padded and first.root not in rooms
+        room = memory_of(pricer.machine, memory).capacity_bytes * ROOM
+        if others or len(links) != 1 or bordered or size > room:
+            return None
+        moved = size / links[0].bandwidth_bytes_per_cycle
+    if saved < max(WORTH * before, moved):
+        return None
+    return _Swap(next(op for op in layer.op.kernels if op.sym_name.data == kernel.name), saved, moved)
+
+
+def _cycles(kernel: Kernel, fitting: Match, layer: FusedLayer, pricer: Pricer) -> float:
+    extents = layer.problem.extents
+    return float(np.asarray(pricer.tile_cycles(fitting, pricer.best(fitting, extents).dims, extents)[0]))
+
+
+def _bytes(root: SSAValue, rooms: Mapping[SSAValue, Padding]) -> int:
+    """A map with the room around it."""
+    shape = shape_of(root)
+    return prod(rooms[root].sizes(shape) if root in rooms else shape) * element_bytes(root)
+
+
+def _reversed(statement: Statement) -> Statement:
+    assert isinstance(statement.value, Call)
+    return replace(statement, value=replace(statement.value, args=statement.value.args[::-1]))
+
+
+def _loads(function: FuncOp, pricer: Pricer) -> float:
+    """Cycles of the loads of all weights and inputs."""
+    memory = offchip(pricer.machine).name
+    speeds = [link.bandwidth_bytes_per_cycle for link in pricer.machine.links if link.src == memory]
+    weights = [op.result for op in function.body.walk() if isinstance(op, WeightOp)]
+    sizes = (size_bytes(tensor_type(value)) for value in (*function.body.block.args, *weights))
+    return sum(sizes) / max(speeds, default=1.0)
+
+
+def _exchange(kernel: nest.KernelOp) -> None:
+    """Put a product with its factors in the other order in place of one."""
+    statement, operands = _reversed(kernel.statement.data), kernel.operands_by_name
+    label = kernel.sym_name.data
+    made = nest.KernelOp(label, statement, operands, kernel.result.type, init=kernel.init, pad=kernel.pads)
+    made.result.name_hint = kernel.result.name_hint
+    Rewriter.insert_op(made, InsertPoint.before(kernel))
+    Rewriter.replace_op(kernel, [], [made.result])
