@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr, SymbolRefAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, StringAttr, SymbolRefAttr, UnitAttr, i64
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -22,7 +22,8 @@ class ComputeOp(IRDLOperation):
     `spread`: axis (x, y) = capability dim that the instances of the node share.  A reduction starts from
     its identity where all its reduced dims are at their beginning; with `keep` it always goes on from the target.
     `borders` names operands that may be read out of their bounds; the tensors after the operands, of one element each,
-    have what such reads give.  `skip` and `take` narrow ranges (`codelet_schedule`).
+    have what such reads give.  `zeros X [1:15, 0:14]`: elements of operand X with another index along an axis are zero,
+    so that the products with them need not be summed up.  `skip` and `take` narrow ranges (`codelet_schedule`).
     """
 
     name = "codelet.compute"
@@ -37,7 +38,15 @@ class ComputeOp(IRDLOperation):
     keep = opt_prop_def(UnitAttr)
     over = opt_prop_def(ArrayAttr[StringAttr])
     borders = opt_prop_def(ArrayAttr[StringAttr])
+    zeros = opt_prop_def(StringAttr)
+    zeros_outside = opt_prop_def(DenseArrayBase.constr(i64))
     tensors = var_operand_def(SurrogateType)
+
+    @property
+    def inside(self) -> tuple[tuple[int, int], ...]:
+        """First and last index (exclusive) along each axis of operand `zeros` outside of which elements are zero."""
+        ends = () if self.zeros_outside is None else self.zeros_outside.get_values()
+        return tuple(zip(ends[::2], ends[1::2], strict=True))
 
     @property
     def walked(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ..algebra.affine import Affine, index_forms
-from ..algebra.expr import Access
+from ..algebra.expr import Access, Call
 from ..algebra.parser import parse_expr
 from ..algebra.printer import print_expr
 from ..algebra.statement import accesses, dims_of, scalars_of, tensors_of
@@ -256,6 +256,7 @@ def verify_compute(op: ComputeOp) -> None:
     extents = extents_at(op)
     for access in accesses(statement):
         _verify_access(access, op.tensors[names.index(access.tensor)], extents)
+    _verify_zeros(op, names)
     bound = [dim for _, dim in op.dims.data]
     for dim in bound:
         if dim not in dims_of(statement) or bound.count(dim) > 1:
@@ -270,6 +271,22 @@ def verify_compute(op: ComputeOp) -> None:
         if axis not in ("x", "y") or dim not in slots:
             raise VerifyException(f"expected axis x or y to spread a bound dim of the capability, found {axis} = {dim}")
     verify_share(op)
+
+
+def _verify_zeros(op: ComputeOp, names: Sequence[str]) -> None:
+    if op.zeros is None:
+        return
+    statement, value = op.statement.data, op.statement.data.value
+    if op.keep is None or statement.reduce != "+=" or not isinstance(value, Call) or value.fn != "mul":
+        raise VerifyException("expected a sum of products that goes on from its target (keep) where zeros are left out")
+    if op.zeros.data not in names[1:]:
+        raise VerifyException(f"expected zeros of an operand ({', '.join(names[1:])}), found {op.zeros.data}")
+    sizes = surrogate(op.tensors[names.index(op.zeros.data)]).sizes
+    if len(op.inside) != len(sizes) or any(not 0 <= a <= b <= n for (a, b), n in zip(op.inside, sizes, strict=False)):
+        found = ", ".join(f"{a}:{b}" for a, b in op.inside)
+        raise VerifyException(
+            f"expected first and last indices within {list(sizes)}, with zeros outside, found {found}"
+        )
 
 
 def _verify_access(access: object, value: SSAValue, extents: Mapping[str, int]) -> None:

@@ -207,7 +207,7 @@ _BINDINGS: Bindings = {
 def parse_compute(cls: type[ComputeOp], parser: Parser) -> ComputeOp:
     """`@NODE::@capability "statement" (%o, ...) dims {...} [functions {...}] ... : (types)`.
 
-    After functions and the like: `[over [p]] [keep] [borders [X]]`.
+    After functions and the like: `[over [p]] [keep] [borders [X]] [zeros X [1:15, 0:14]]`.
     """
     start = parser.pos
     on = parse_capability(parser)
@@ -218,6 +218,10 @@ def parse_compute(cls: type[ComputeOp], parser: Parser) -> ComputeOp:
     if parser.parse_optional_keyword("keep"):
         properties["keep"] = UnitAttr()
     _parse_names("borders", parser, properties)
+    if parser.parse_optional_keyword("zeros"):
+        properties["zeros"] = StringAttr(parser.parse_identifier())
+        ends = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_ends(parser))
+        properties["zeros_outside"] = DenseArrayBase.from_list(i64, [end for pair in ends for end in pair])
     attributes = parse_attributes(parser)
     parser.parse_punctuation(":")
     types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
@@ -230,6 +234,13 @@ def _parse_names(word: str, parser: Parser, properties: dict[str, Attribute]) ->
     if parser.parse_optional_keyword(word):
         names = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_identifier)
         properties[word] = ArrayAttr(StringAttr(name) for name in names)
+
+
+def _parse_ends(parser: Parser) -> tuple[int, int]:
+    """`1:15`."""
+    first = parser.parse_integer()
+    parser.parse_punctuation(":")
+    return first, parser.parse_integer()
 
 
 def print_compute(op: ComputeOp, printer: Printer) -> None:
@@ -249,6 +260,8 @@ def print_compute(op: ComputeOp, printer: Printer) -> None:
         printer.print_string(" keep")
     if op.borders is not None:
         printer.print_string(f" borders [{', '.join(op.border_names)}]")
+    if op.zeros is not None:
+        printer.print_string(f" zeros {op.zeros.data} [{', '.join(f'{a}:{b}' for a, b in op.inside)}]")
     print_attributes(op, printer)
     printer.print_string(" : ")
     with printer.in_parens():

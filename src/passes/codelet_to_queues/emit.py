@@ -15,7 +15,7 @@ from ...machine import Machine
 from ...machine.layer_table import LayerRecorder, LayerTable
 from .boxes import Reach
 from .dependences import Span, Touches
-from .held import Box, Cutter, spread_dims
+from .held import Box, Cutter, NonzeroCutter, spread_dims
 from .isa import Binding, Isa
 from .order import Problem, Work
 from .plan_compute import ComputePlan, cannot_continue, plan_compute
@@ -24,6 +24,9 @@ from .plan_transfer import TransferPlan, box_of, plan_fill, plan_transfer, unrol
 from .price import Prices
 from .run import Runner, State
 from .tree import Codelet, Fill, Issue, Transfer
+
+PART_CYCLES = 16
+"""Cycles that an instruction must save that is there only to leave out products with zeros."""
 
 
 @dataclass
@@ -39,7 +42,9 @@ class PlannedState(State):
     """With what transfers and computes of known shapes become."""
 
     plans: dict[tuple[object, ...], TransferPlan] = field(default_factory=dict[tuple[object, ...], TransferPlan])
-    computes: dict[int, tuple[ComputePlan, Cutter]] = field(default_factory=dict[int, tuple[ComputePlan, Cutter]])
+    computes: dict[int, tuple[ComputePlan, Cutter, tuple[NonzeroCutter, ...]]] = field(
+        default_factory=dict[int, tuple[ComputePlan, Cutter, tuple[NonzeroCutter, ...]]]
+    )
 
 
 class Instruction(NamedTuple):
@@ -141,11 +146,26 @@ class Emitter(Runner[PlannedState]):
         known = state.computes.get(id(node))
         if known is None:
             plan = plan_compute(self.isa, codelet, node)
-            known = state.computes[id(node)] = plan, Cutter(codelet, plan, spread_dims(node))
-        plan, cutter = known
+            cutters = Cutter(codelet, plan, spread_dims(node)), NonzeroCutter.of(codelet, plan, node)
+            known = state.computes[id(node)] = plan, *cutters
+        plan, cutter, nonzero = known
         ranges = narrowed(state.ranges, node.share)
         for box in cutter.boxes(ranges) if ranges is not None else ():
-            self._box(codelet, node, state, plan, box)
+            for part in self._parts(codelet, node, plan, box, nonzero):
+                self._box(codelet, node, state, plan, part)
+
+    def _parts(
+        self, codelet: Codelet, node: Issue, plan: ComputePlan, box: Box, nonzero: Sequence[NonzeroCutter]
+    ) -> list[Box]:
+        """A box, or boxes that leave out products with zeros, if they take fewer cycles."""
+        if not nonzero or box.outside:
+            return [box]
+
+        def cycles(boxes: list[Box]) -> float:
+            shapes = (plan.shape(codelet, node, tuple(b.ranges[d].extent for d in plan.bound)) for b in boxes)
+            return sum(PART_CYCLES + self.prices.of(shape.binding, shape.fresh).cycles for shape in shapes)
+
+        return min([[box], *(list(cutter.boxes(box.ranges)) for cutter in nonzero)], key=cycles)
 
     def _box(self, codelet: Codelet, node: Issue, state: PlannedState, plan: ComputePlan, box: Box) -> None:
         ranges = box.ranges

@@ -6,10 +6,11 @@ stretch of its tensor's ring, or is wholly out of bounds and replaced by its bor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...algebra.affine import Affine
+from ...algebra.statement import tensors_of
 from ...algebra.window import Range, form_low, form_span
 from ...errors import TilewrightError
 from .plan_compute import ComputeOperand, ComputePlan
@@ -30,15 +31,16 @@ class Box:
 
 @dataclass(frozen=True)
 class _Watched:
-    """Along one axis an operand whose tensor has `size` elements there, and keeps `held` (0: all)."""
+    """Along one axis an operand with elements from `first` to `size` (exclusive); it keeps `held` of them (0: all)."""
 
     operand: ComputeOperand
     form: Affine
     size: int
     held: int
+    first: int = 0
 
     def cell(self, index: int) -> int:
-        if index < 0:
+        if index < self.first:
             return _BEFORE
         if index >= self.size:
             return _AFTER
@@ -126,6 +128,34 @@ class Cutter:
             else:
                 high = middle - 1
         return low
+
+
+class NonzeroCutter(Cutter):
+    """Cuts a compute so that no part reads zeros alone, of which products need not be summed up: along all `axes`."""
+
+    def __init__(self, codelet: Codelet, plan: ComputePlan, node: Issue, axes: Sequence[int]) -> None:
+        super().__init__(codelet, plan, spread_dims(node))
+        names = tensors_of(node.statement)
+        operand = next(o for o in plan.operands if o.surrogate == node.tensors[names.index(node.zeros)])
+        self.watched = [
+            _Watched(operand, operand.forms[axis], node.inside[axis][1], 0, node.inside[axis][0]) for axis in axes
+        ]
+
+    @classmethod
+    def of(cls, codelet: Codelet, plan: ComputePlan, node: Issue) -> tuple[NonzeroCutter, ...]:
+        """Along all axes with zeros, and along each of them."""
+        if not node.zeros or plan.binding.expansion is not None:
+            return ()
+        shape = codelet.surrogates[node.tensors[tensors_of(node.statement).index(node.zeros)]].shape
+        axes = [axis for axis, ends in enumerate(node.inside) if ends != (0, shape[axis])]
+        ways = dict.fromkeys([tuple(axes), *((axis,) for axis in axes)] if axes else ())
+        return tuple(cls(codelet, plan, node, way) for way in ways)
+
+    def boxes(self, ranges: Ranges) -> Iterator[Box]:
+        return (box for box in super().boxes(ranges) if not box.outside)
+
+    def _check(self, outside: set[int], ranges: Ranges) -> None:
+        pass
 
 
 def spread_dims(node: Issue) -> frozenset[str]:

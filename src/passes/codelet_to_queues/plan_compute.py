@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 
 from ...algebra.affine import Affine, index_forms
 from ...algebra.expr import Access
@@ -171,7 +172,6 @@ def _shape(
     plan: ComputePlan, codelet: Codelet, node: Issue, extents: tuple[int, ...], outside: frozenset[int]
 ) -> Shape:
     binding, row = plan.binding, plan.template.copy()
-    reach: list[Reach] = []
     for (slot_dim, dim), extent in zip(node.dims, extents, strict=True):
         if extent > binding.limit(slot_dim):
             raise TilewrightError(
@@ -181,22 +181,53 @@ def _shape(
                 f"{extent} of {dim}",
                 f"loop over {dim} outside",
             )
-        if extent > 1:
-            row[binding.extents[slot_dim]] = extent
     slots = [slot_dim for slot_dim, _ in node.dims]
+    strides = [
+        [0 if operand.position in outside else operand.stride(dim) for operand in plan.operands] for _, dim in node.dims
+    ]
     spread = plan.spreading.of_piece(extents, slots) if plan.spreading is not None else None
+    folded = _folded(plan, extents, slots, strides)
+    if folded is not None:
+        extents, strides, spread = folded
     if spread is not None:
         binding.set_spread(row, spread)
-    for operand in plan.operands:
+    for slot_dim, extent in zip(slots, extents, strict=True):
+        if extent > 1:
+            row[binding.extents[slot_dim]] = extent
+    reach: list[Reach] = []
+    for place, operand in enumerate(plan.operands):
         steps: list[tuple[int, int]] = []
-        for (slot_dim, dim), extent in zip(node.dims, extents, strict=True):
-            stride = operand.stride(dim)
-            if extent == 1 or stride == 0 or operand.position in outside:
+        for slot_dim, extent, own in zip(slots, extents, strides, strict=True):
+            if extent == 1 or own[place] == 0:
                 continue
-            binding.set_stride(row, operand.position, slot_dim, stride, f"codelet {codelet.name}")
-            steps.append((extent, stride))
+            binding.set_stride(row, operand.position, slot_dim, own[place], f"codelet {codelet.name}")
+            steps.append((extent, own[place]))
         reach.append(reach_of(steps, codelet.surrogates[operand.surrogate].element_bytes))
     return Shape(binding, row, _kept(row, binding), tuple(reach))
+
+
+def _folded(
+    plan: ComputePlan, extents: tuple[int, ...], slots: Sequence[str], strides: Sequence[list[int]]
+) -> tuple[tuple[int, ...], list[list[int]], Mapping[str, str]] | None:
+    """Extents, strides and spread with one dim in another, in which it goes on where that ends, as rows after columns.
+
+    The way that saves most cycles; None where none saves any.
+    """
+    spreading, best, found = plan.spreading, 0.0, None
+    if spreading is None:
+        return None
+    for inner, outer in permutations(range(len(slots)), 2):
+        size, count = extents[inner], extents[outer]
+        if min(size, count) == 1 or size * count > plan.binding.limit(slots[inner]):
+            continue
+        if any(far != size * near for near, far in zip(strides[inner], strides[outer], strict=True)):
+            continue
+        longer = list(extents)
+        longer[inner], longer[outer] = size * count, 1
+        saved, spread = spreading.saving(extents, tuple(longer), slots)
+        if saved > best:
+            best, found = saved, (tuple(longer), list(strides), spread)
+    return found
 
 
 def _kept(row: list[int], binding: Binding) -> list[int] | None:

@@ -66,6 +66,12 @@ class Prices:
 
     def add(self, binding: Binding, row: Sequence[int]) -> Price:
         """The price of one more instruction."""
+        price = self.of(binding, row)
+        self.counts[price] += 1
+        return price
+
+    def of(self, binding: Binding, row: Sequence[int]) -> Price:
+        """The price of an instruction."""
         key = binding.number, binding.capability.name
         kind = self.kinds.get(key)
         if kind is None:
@@ -74,7 +80,6 @@ class Prices:
         price = self.known.get(values)
         if price is None:
             price = self.known[values] = self._price(kind, binding, row)
-        self.counts[price] += 1
         return price
 
     def _price(self, kind: _Kind, binding: Binding, row: Sequence[int]) -> Price:

@@ -257,6 +257,8 @@ class _Reader:
             op.border_names,
             share_of(op),
             op.walked,
+            op.zeros.data if op.zeros is not None else "",
+            op.inside,
         )
 
     def _at(self, value: SSAValue) -> int:

@@ -42,12 +42,31 @@ class Spreading:
         """
         if extents == self.tile or not self.own:
             return None
+        best = self._best(extents, slots)
+        return None if best is self.own else _by_axis(best)
+
+    def saving(
+        self, extents: tuple[int, ...], other: tuple[int, ...], slots: Sequence[str]
+    ) -> tuple[float, Mapping[str, str]]:
+        """Cycles that a piece saves with `other` extents that are as many iterations, and the spread for these.
+
+        0 where the compute is not spread.
+        """
+        if not self.own:
+            return 0.0, {}
+        now = self.own if extents == self.tile else self._best(extents, slots)
+        best = self._best(other, slots)
+        return self._cycles(extents, slots, now) - self._cycles(other, slots, best), _by_axis(best)
+
+    def _best(self, extents: tuple[int, ...], slots: Sequence[str]) -> tuple[Split, ...]:
+        return min((self.own, *self.choices), key=lambda split: self._cycles(extents, slots, split))
+
+    def _cycles(self, extents: tuple[int, ...], slots: Sequence[str], split: tuple[Split, ...]) -> float:
         env = dict.fromkeys(self.dims, 1) | dict(zip(slots, extents, strict=True))
         env["ops"] = prod(extents)
+        ways = {f"{dim}_ways": prod(n for _, name, n in split if name == dim) for dim in self.dims}
+        return float(self.cycles({**env, **ways}))
 
-        def price(split: tuple[Split, ...]) -> float:
-            ways = {f"{dim}_ways": prod(n for _, name, n in split if name == dim) for dim in self.dims}
-            return float(self.cycles({**env, **ways}))
 
-        best = min((self.own, *self.choices), key=price)
-        return None if best is self.own else {axis: dim for axis, dim, _ in best}
+def _by_axis(split: tuple[Split, ...]) -> Mapping[str, str]:
+    return {axis: dim for axis, dim, _ in split}

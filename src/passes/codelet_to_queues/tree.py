@@ -106,7 +106,8 @@ class Fill:
 class Issue:
     """One issue of `capability` of `node` (see `codelet.compute`).
 
-    `tensors` are the statement's; after them those that stand in for `borders`.
+    `tensors` are the statement's; after them those that stand in for `borders`.  Elements of operand `zeros` are zero
+    outside of the indices `inside`, first and last (exclusive) of each axis.
     """
 
     node: str
@@ -121,6 +122,8 @@ class Issue:
     borders: tuple[str, ...] = ()
     share: Share = ()
     over: tuple[str, ...] = ()
+    zeros: str = ""
+    inside: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)

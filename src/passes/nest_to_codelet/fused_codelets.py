@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...algebra.affine import Affine, to_affine
 from ...algebra.expr import Access, Call, Expr, Statement
 from ...algebra.statement import accesses
 from ...dialects import nest
-from ...dialects.codelet import CodeletOp, entry
+from ...dialects.codelet import CodeletOp, ComputeOp, entry
 from ...dialects.codelet_fused import PartOp
 from ...dialects.layer_attributes import nodes_of, set_nodes
 from ...machine import Machine
@@ -151,7 +152,21 @@ class LayerBuilder(CodeletBuilder):
         target = _shifted(statement.target, shifts)
         assert isinstance(target, Access)
         moved = Statement(target, statement.reduce, _shifted(statement.value, shifts))
-        return compute(node, moved, values, *self.manner(node, frame), borders)
+        found = compute(node, moved, values, *self.manner(node, frame), borders)
+        self._mark_zeros(found, {operand: buffer for operand, buffer in buffers.items() if operand in inside}, pads)
+        return found
+
+    def _mark_zeros(self, op: ComputeOp, inside: Mapping[str, str], pads: Mapping[str, float]) -> None:
+        """Note for a sum of products that the room around one of its maps has zeros."""
+        value = op.statement.data.value
+        if op.keep is None or op.statement.data.reduce != "+=" or not isinstance(value, Call) or value.fn != "mul":
+            return
+        for operand, buffer in inside.items():
+            places = self.places[buffer]
+            if len(places) == 1 and pads.get(operand) == 0:
+                sizes = self.layer.problem.by_name[buffer].shape
+                ends = [end for first, n in zip(places[0].shift, sizes, strict=True) for end in (first, first + n)]
+                op.zeros, op.zeros_outside = StringAttr(operand), DenseArrayBase.from_list(i64, ends)
 
     def _pads(self, node: nest.ComputeOp) -> dict[str, float]:
         """Operand of the capability -> what reads of it out of bounds give."""

@@ -5,10 +5,11 @@ from itertools import product
 import pytest
 
 from tilewright.algebra.affine import Affine
+from tilewright.algebra.parser import parse_statement
 from tilewright.algebra.window import Range, form_low, form_span
-from tilewright.passes.codelet_to_queues.held import Cutter
+from tilewright.passes.codelet_to_queues.held import Cutter, NonzeroCutter
 from tilewright.passes.codelet_to_queues.plan_compute import ComputeOperand, ComputePlan
-from tilewright.passes.codelet_to_queues.tree import Codelet, Surrogate
+from tilewright.passes.codelet_to_queues.tree import Codelet, Issue, Surrogate
 
 FORM = Affine(-1, (("p", 1), ("r", 1)))
 
@@ -45,3 +46,25 @@ def test_a_dim_that_is_spread_stays_long():
 
     assert steps(frozenset()) == 2 * 3 + 2 * 3
     assert steps(frozenset({"p"})) == (1 + 2) + 2 + (1 + 2)
+
+
+@pytest.mark.parametrize("spread", [(), (("x", "p"),)])
+@pytest.mark.parametrize("ranges", [(0, 8, 0, 3), (0, 1, 0, 1), (5, 3, 0, 2), (2, 4, 1, 1)])
+def test_products_with_zeros_are_left_out_and_no_others(
+    spread: tuple[tuple[str, str], ...], ranges: tuple[int, int, int, int]
+):
+    """Of 10 rows the first and the last are zero, and so is what a window of 3 reads there."""
+    form = Affine(0, (("p", 1), ("r", 1)))
+    surrogate = Surrogate("X", "M", (10,), "i8", (0,))
+    operand = ComputeOperand(0, 0, 0, 0, (form,), (1,), (1,), False)
+    plan = ComputePlan(None, (operand,), ("p", "r"), ("r",), [])  # type: ignore[arg-type]
+    statement, dims = parse_statement("O[p] += X[p + r] * W[r]"), (("p", "p"), ("r", "r"))
+    node = Issue("A", "mac", statement, (1, 0, 2), dims, (), (), spread, True, zeros="X", inside=((1, 9),))
+    boxes = NonzeroCutter(Codelet("c", (("p", 8), ("r", 3)), (surrogate,), ()), plan, node, (0,))
+    first, rows, tap, taps = ranges
+    seen: list[tuple[int, int]] = []
+    for box in boxes.boxes({"p": Range(first, rows), "r": Range(tap, taps)}):
+        p, r = box.ranges["p"], box.ranges["r"]
+        seen += product(range(p.start, p.start + p.extent), range(r.start, r.start + r.extent))
+    every = product(range(first, first + rows), range(tap, tap + taps))
+    assert sorted(seen) == [(p, r) for p, r in every if 1 <= p + r < 9]

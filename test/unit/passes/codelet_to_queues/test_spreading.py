@@ -46,3 +46,12 @@ def test_tiles_are_spread_as_the_compute_says():
     assert given.of_piece(given.tile, tuple(DIMS)) is None
     assert given.of_piece((112, 5, 13, 192), tuple(DIMS)) is not None
     assert spreading(()).of_piece((112, 5, 13, 192), tuple(DIMS)) is None
+
+
+def test_rows_after_columns_fill_instances():
+    """14 rows of 14 pixels take 14 steps of 16 pixels, or 4 x 4 of 4 x 4; 196 pixels 13."""
+    slots, given = tuple(DIMS), spreading((("x", "p"), ("y", "q")))
+    saved, spread = given.saving((8, 14, 14, 8), (8, 196, 1, 8), slots)
+    assert spread == {"x": "p", "y": "p"}
+    assert saved == cycles((8, 14, 14, 8), ("q", "q")) - cycles((8, 196, 1, 8), ("p", "p")) == 1
+    assert spreading(()).saving((8, 14, 14, 8), (8, 196, 1, 8), slots) == (0.0, {})
