@@ -140,8 +140,11 @@ class GraphFunctions(InterpreterFunctions):
 
     @impl(graph.LrnOp)
     def run_lrn(self, interpreter: Interpreter, op: graph.LrnOp, args: PythonValues) -> PythonValues:
-        size = op.size.value.data
-        return (numpy_layers.lrn(args[0], size, op.alpha.value.data, op.beta.value.data, op.bias.value.data),)
+        size, alpha, beta, bias = (each.value.data for each in (op.size, op.alpha, op.beta, op.bias))
+        if op.zero_point is None:
+            return (numpy_layers.lrn(args[0], size, alpha, beta, bias),)
+        integers = args[0].astype(np.int32) - op.zero_point.value.data
+        return (numpy_layers.lrn(integers, size, alpha, beta, int(bias) if op.adds_in_i32 else bias),)
 
     @impl(graph.BatchNormOp)
     def run_batch_norm(self, interpreter: Interpreter, op: graph.BatchNormOp, args: PythonValues) -> PythonValues:

@@ -31,6 +31,9 @@ from .base import (
 )
 from .quantized import RANGES, require_8_bits
 
+LARGEST_SQUARE = 255**2
+"""Of the difference of an integer of 8 bits and its zero point."""
+
 
 @irdl_op_definition
 class SoftmaxOp(LayerOp):
@@ -208,12 +211,17 @@ def most_bits(count: int) -> int:
 
 @irdl_op_definition
 class LrnOp(LayerOp):
-    """Local response normalisation over `size` neighbouring channels (axis 1), f32.
+    """Local response normalisation over `size` neighbouring channels (axis 1), in f32.
 
     `y[n, c] = x[n, c] / (bias + alpha / size * sum_i x[n, i]^2)^beta`,
     i from `c - floor((size - 1) / 2)` to `c + ceil((size - 1) / 2)` inside the channels.
 
+    With `zero_point`, x is si8 or ui8 and stands for `x - zero_point`; squares and their sums are in i32.  There a bias
+    that is a whole number is added in i32 if alpha is `size` and no sum leaves i32 (`adds_in_i32`).
+
         %y = graph.lrn %x size 5 alpha 0.0001 beta 0.75 bias 1.0 : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+        %y = graph.lrn %x size 5 alpha 5.0 beta 0.75 bias 50000.0 zero_point 0
+             : (tensor<1x8x4x4xui8>) -> tensor<1x8x4x4xf32>
     """
 
     name = "graph.lrn"
@@ -222,25 +230,46 @@ class LrnOp(LayerOp):
     alpha = prop_def(Real)
     beta = prop_def(Real)
     bias = prop_def(Real)
+    zero_point = opt_prop_def(Int)
     traits = traits_def(Pure())
     custom_directives = (Number,)
     assembly_format = (
         "$x `size` $size `alpha` custom<Number>($alpha) `beta` custom<Number>($beta) `bias` custom<Number>($bias) "
-        "attr-dict `:` functional-type(operands, results)"
+        "(`zero_point` $zero_point^)? attr-dict `:` functional-type(operands, results)"
     )
 
-    def __init__(self, x: SSAValue, *, size: int, alpha: float, beta: float, bias: float):
+    def __init__(
+        self, x: SSAValue, *, size: int, alpha: float, beta: float, bias: float, zero_point: int | None = None
+    ):
+        numbers = {"alpha": real(alpha), "beta": real(beta), "bias": real(bias)}
+        zero = None if zero_point is None else int_attr(zero_point)
         super().__init__(
             operands=[x],
-            properties={"size": int_attr(size), "alpha": real(alpha), "beta": real(beta), "bias": real(bias)},
-            result_types=[x.type],
+            properties={"size": int_attr(size), **numbers, "zero_point": zero},
+            result_types=[tensor(shape_of(x), f32)],
         )
 
     def infer(self) -> Tensor:
-        require_f32(self.x)
-        shapes.require(len(shape_of(self.x)) >= 2, f"expected a rank of at least 2, found {self.x.type}")
-        shapes.require(self.size.value.data >= 1, f"expected a size of at least 1, found {self.size.value.data}")
-        return tensor_type(self.x)
+        shape, size, element = shape_of(self.x), self.size.value.data, element_of(self.x)
+        shapes.require(len(shape) >= 2, f"expected a rank of at least 2, found {self.x.type}")
+        shapes.require(size >= 1, f"expected a size of at least 1, found {size}")
+        if self.zero_point is None:
+            require_f32(self.x)
+            return tensor(shape, f32)
+        require_8_bits(element)
+        low, high = RANGES[element]
+        zero = self.zero_point.value.data
+        shapes.require(low <= zero <= high, f"expected a zero point in [{low}, {high}], found {zero}")
+        limit = (2**31 - 1) // LARGEST_SQUARE
+        shapes.require(size <= limit, f"expected a size of at most {limit} for sums of squares in i32, found {size}")
+        return tensor(shape, f32)
+
+    @property
+    def adds_in_i32(self) -> bool:
+        """Whether the bias is added to sums of integers before these become f32."""
+        size, bias = self.size.value.data, self.bias.value.data
+        whole = self.alpha.value.data == size and bias.is_integer()
+        return self.zero_point is not None and whole and 0 <= bias < 2**31 - size * LARGEST_SQUARE
 
 
 @irdl_op_definition

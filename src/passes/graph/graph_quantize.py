@@ -22,6 +22,7 @@ from .identities import IDENTITIES
 from .narrow_weights import narrow_weights
 from .quantized_affine import affine
 from .quantized_layers import arithmetic, average, commutes, concatenation, on_integers, softmax
+from .quantized_lrn import integer_lrn, normalises_integers
 from .quantized_norms import layer_norm
 from .quantized_products import accumulate
 from .quantized_values import Builder, Goal, epilogue_bounds, find_goal, quantised, uniform_8_bits
@@ -169,9 +170,9 @@ class GraphQuantizePass(ModulePass):
     an integer factor and a shift, as in Jacob et al., CVPR 2018); where their result is wanted in f32, the
     accumulators are dequantised.  Zero points of activations go into pad value and bias.  Sums, differences, products
     of two maps or with constants, means, maxima and what moves elements are done on integers too; relu and clip
-    become bounds.  Layer normalisation sums integers (`graph.standardize`).  Softmax takes integers where its
-    exponentials are known to be finite, without the maximum of a row, and makes integers.  Other
-    layers stay in f32 between dequantize and quantize.
+    become bounds.  Layer normalisation sums integers (`graph.standardize`), as does local response normalisation where
+    the target has the operations for that.  Softmax takes integers where its exponentials are known to be finite,
+    without the maximum of a row, and makes integers.  Other layers stay in f32 between dequantize and quantize.
 
         %a = graph.dequantize %x, ...            %a = graph.conv %x, %w, %b ... : i32
         %c = graph.conv %a, ...             ->   %y = graph.requantize %a, %m, %s ... : si8
@@ -196,6 +197,9 @@ class GraphQuantizePass(ModulePass):
         if has_target(op):
             products = [layer for layer in op.walk() if isinstance(layer, PRODUCTS)]
             narrow_weights(products, machine_of(op), constants)
+            if normalises_integers(machine_of(op)):
+                for layer in [layer for layer in op.walk() if isinstance(layer, graph.QuantizeOp)]:
+                    integer_lrn(layer, constants)
         patterns = [*IDENTITIES, FoldConstants(constants, dequantize=True)]
         PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
         constants.tidy()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import f32, i32, i64
+from xdsl.ir import SSAValue
 
 from ...algebra.affine import to_affine
 from ...algebra.expr import Call, Expr, Num
@@ -16,6 +17,7 @@ from ...dialects import graph
 from ...dialects.types import Tensor, dtype_of, element_of, shape_of, tensor, tensor_type
 from .builder import (
     GroupBuilder,
+    Indices,
     Term,
     broadcast,
     call,
@@ -102,30 +104,73 @@ def reduce(op: graph.ReduceOp, builder: GroupBuilder, scope: Scope) -> Term:
 
 
 def lrn(op: graph.LrnOp, builder: GroupBuilder, scope: Scope) -> Term:
-    """Squares of all channels and a border, sums over neighbours, then `X / (bias + alpha/size * sum) ^ beta`."""
+    """Squares of all channels and a border, sums over neighbours, then `X / (bias + alpha/size * sum) ^ beta`.
+
+    Of integers the squares and sums are in i32.
+    """
     shape, size = shape_of(op.x), op.size.value.data
-    target = fresh_indices(builder, shape)
-    border = builder.dim("e", shape[1] + size - 1)
-    tap = builder.dim("r", size)
-    channel = dict(to_affine(target[1]).terms)
-    before = (size - 1) // 2
-    wide = tensor((shape[0], shape[1] + size - 1, *shape[2:]), f32)
-    neighbours = builder.term(scope.outer(op.x), "N", (target[0], index(border, -before), *target[2:]))
-    pad = {0: 0.0} if size > 1 else None
-    square = builder.kernel(
-        "square", wide, (target[0], index(border), *target[2:]), lambda a: call("mul")(a, a), [neighbours], pad=pad
-    )
-    window = Term(square.value, (target[0], index(channel | tap), *target[2:]))
-    y_type = tensor_type(op.result)
-    y = builder.kernel("sum", y_type, target, copy, [window], "+=" if tap else "=")
-    for name, function, number in (
-        ("scale", "mul", op.alpha.value.data / size),
-        ("bias", "add", op.bias.value.data),
-        ("power", "pow", op.beta.value.data),
-    ):
-        y = builder.kernel(name, y_type, target, with_numbers(function, number), [y], into=y.value)
-    x = builder.term(scope.outer(op.x), "X", target)
+    target, y_type = fresh_indices(builder, shape), tensor_type(op.result)
+    x, squares = _squares(op, builder, scope, target)
+    y = _running_sum(builder, squares, target, size)
+    if op.adds_in_i32:
+        y = builder.kernel("bias", y.type, target, with_numbers("add", int(op.bias.value.data)), [y], into=y.value)
+    else:
+        steps = [("scale", "mul", op.alpha.value.data / size), ("bias", "add", op.bias.value.data)]
+        for name, function, number in steps if op.alpha.value.data != size else steps[1:]:
+            y = builder.kernel(name, y_type, target, with_numbers(function, number), [y], into=_over(y, y_type))
+    power = with_numbers("pow", op.beta.value.data)
+    y = builder.kernel("power", y_type, target, power, [y], into=_over(y, y_type))
     return builder.kernel("divide", y_type, target, call("div"), [x, y], into=y.value)
+
+
+def _over(term: Term, type_: Tensor) -> SSAValue | None:
+    """The tensor of a term, if a result of a type may take its place."""
+    return term.value if term.type == type_ else None
+
+
+def _squares(op: graph.LrnOp, builder: GroupBuilder, scope: Scope, target: Indices) -> tuple[Term, Term]:
+    """What is divided, and the squares of as many channels as all sums take, zero beyond the borders."""
+    shape, size = shape_of(op.x), op.size.value.data
+    border = builder.dim("e", shape[1] + size - 1)
+    wide = (target[0], index(border), *target[2:])
+    type_ = tensor((shape[0], shape[1] + size - 1, *shape[2:]), f32 if op.zero_point is None else i32)
+    before, zero = (size - 1) // 2, 0 if op.zero_point is None else op.zero_point.value.data
+    neighbours = builder.term(scope.outer(op.x), "N", (target[0], index(border, -before), *target[2:]))
+    pad = {0: scope.number(zero, op.x)} if size > 1 else None
+    if zero:
+        neighbours = builder.kernel("difference", type_, wide, with_numbers("sub", zero), [neighbours], pad=pad)
+        own = (target[0], index(dict(to_affine(target[1]).terms), before), *target[2:])
+        x, pad = Term(neighbours.value, own), None
+    else:
+        x = builder.term(scope.outer(op.x), "X", target)
+    return x, builder.kernel("square", type_, wide, lambda a: call("mul")(a, a), [neighbours], pad=pad)
+
+
+def _running_sum(builder: GroupBuilder, x: Term, target: Indices, size: int) -> Term:
+    """`Y[n, c, ...] = sum_r X[n, c + r, ...]`, r below `size`, from sums of 2, 4, ... neighbours, each of two."""
+    (samples, channels, *rest), element = shape_of(x.value), element_of(x.value)
+    channel = dict(to_affine(target[1]).terms)
+
+    def added(first: Term, second: Term, apart: int, width: int) -> Term:
+        """The sum of two that begin so far apart, and are one of `width` together."""
+        extent = channels - width + 1
+        at = channel if width == size else builder.dim("e", extent)
+        terms = [
+            Term(term.value, (target[0], index(at, by), *target[2:])) for term, by in ((first, 0), (second, apart))
+        ]
+        type_ = tensor((samples, extent, *rest), element)
+        into = _over(first, type_)
+        return builder.kernel("sum", type_, (target[0], index(at), *target[2:]), call("add"), terms, into=into)
+
+    sums = {1: x}
+    while 2 * max(sums) <= size:
+        width = max(sums)
+        sums[2 * width] = added(sums[width], sums[width], width, 2 * width)
+    total, taken = sums[max(sums)], max(sums)
+    for width in sorted((width for width in sums if width < taken and size & width), reverse=True):
+        total = added(total, sums[width], taken, taken + width)
+        taken += width
+    return Term(total.value, target)
 
 
 def softmax(op: graph.SoftmaxOp, builder: GroupBuilder, scope: Scope) -> Term:

@@ -39,6 +39,7 @@ CASES: dict[str, tuple[Operation, object]] = {
         tensor((2, 3), i32),
     ),
     "lrn": (graph.LrnOp(value(X), size=5, alpha=1e-4, beta=0.75, bias=1.0), tensor(X, f32)),
+    "integer lrn": (graph.LrnOp(value(X, ui8), size=5, alpha=5.0, beta=0.75, bias=9.0, zero_point=2), tensor(X, f32)),
     "batch_norm": (graph.BatchNormOp(value(X), *(value((4,)) for _ in range(4))), tensor(X, f32)),
     "unary": (graph.UnaryOp("hard_sigmoid", value((2,)), alpha=0.2, beta=0.5), tensor((2,), f32)),
     "clip": (graph.ClipOp(value((2,), i32), max=6), tensor((2,), i32)),
