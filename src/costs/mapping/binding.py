@@ -82,6 +82,13 @@ class Pricer:
         """Cycles of one issue; `extents` by capability dim."""
         return self._formula(match.capability, self._of(match.capability).cycles, binding.splits, extents)
 
+    def fewest_cycles(self, capability: Capability, extents: Mapping[str, int]) -> int | float:
+        """Cycles of one issue, spread in the best way; `extents` by capability dim."""
+        return min(
+            self._formula(capability, self._of(capability).cycles, splits, extents)
+            for splits in self._of(capability).splits
+        )
+
     def issue_energy(self, match: Match, binding: Binding, extents: Mapping[str, int]) -> int | float:
         """Energy of one issue in pJ; `extents` by capability dim."""
         return self._formula(match.capability, self._of(match.capability).energy_pj, binding.splits, extents)
@@ -105,6 +112,12 @@ class Pricer:
             _make_room(self._best)
             self._best[key] = self._search(match, dict(dims))
         return self._best[key]
+
+    def spread(self, match: Match, bound: Bound, tile: Mapping[str, int]) -> Binding:
+        """The spread of fewest cycles for a tile whose dims are bound; the first of equals."""
+        env, _ = _environment(match, bound, tile)
+        splits = self._of(match.capability).splits
+        return Binding(bound, min(splits, key=lambda one: self.issue_cycles(match, Binding(bound, one), env)))
 
     def _search(self, match: Match, tile: Mapping[str, int]) -> Binding:
         costs = self._of(match.capability)

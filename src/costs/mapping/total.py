@@ -17,6 +17,7 @@ from ...algebra.window import step_of
 from ...errors import TilewrightError
 from ...machine import Memory
 from .binding import Binding, Pricer, Split
+from .matching import Match
 from .place import memory_of, memory_path, offchip, place
 from .problem import Group, Kernel, Use
 from .sweep import Tiles, split, sweep_elements
@@ -133,13 +134,20 @@ class _Walker:
         cycles = energy = 0.0
         for sizes, times in _size_classes(kernel, here):
             extents = {slot: sizes[dim] for slot, dim in leaf.dims}
-            cycles += times * self.pricer.issue_cycles(leaf.match, binding, extents)
+            whole = all(size == here.tile[dim] for dim, size in sizes.items())
+            cycles += times * self._issue_cycles(leaf.match, binding, extents, whole)
             energy += times * self.pricer.issue_energy(leaf.match, binding, extents)
             energy += times * _operand_energy(kernel, sizes, here.tile, memories, self.group)
             self.total.issues += times
         queue = chosen.unit
         self.total.queue_cycles[queue] = self.total.queue_cycles.get(queue, 0.0) + cycles
         self.total.energy_pj += energy
+
+    def _issue_cycles(self, match: Match, binding: Binding, extents: Mapping[str, int], whole: bool) -> float:
+        """Cycles of one issue; those of pieces that are not whole may be spread in a way of their own."""
+        if whole or not binding.splits:
+            return self.pricer.issue_cycles(match, binding, extents)
+        return self.pricer.fewest_cycles(match.capability, extents)
 
 
 def _visits(tiles: Tiles) -> int:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...costs.mapping.binding import ISSUE_CYCLES, Binding, Pricer
 from ...costs.mapping.matching import Match
 from ...costs.mapping.problem import Kernel
@@ -17,7 +20,42 @@ def bind_kernel(kernel: Kernel, tile: Mapping[str, int], pricer: Pricer) -> Node
     options = [(match, pricer.best(match, tile)) for match in pricer.matches(kernel)]
     costs = [_cost(pricer, match, binding, tile) for match, binding in options]
     match, binding = preferred(options, costs, pricer.machine)
-    return _looped(kernel, match, binding, tile, _spread(kernel, match, binding))
+    cut = _cut(kernel, match, binding, tile, pricer)
+    if cut:
+        binding = pricer.spread(match, binding.dims, {**tile, **cut})
+    return _looped(kernel, match, binding, tile, cut, _spread(kernel, match, binding))
+
+
+def _cut(kernel: Kernel, match: Match, binding: Binding, tile: Mapping[str, int], pricer: Pricer) -> dict[str, int]:
+    """A dim and the size of its pieces, if issues for these take fewer cycles than one for all; empty otherwise.
+
+    Pieces fill lanes or instances; the last may be shorter, and is spread in a way of its own.
+    """
+    if not binding.splits:
+        return {}
+    least, found = _cost(pricer, match, binding, tile), dict[str, int]()
+    for slot, dim in binding.dims:
+        if dim in kernel.reductions:
+            continue
+        steps = _full_steps(match.capability, slot, tile[dim], pricer.machine)
+        if not len(steps):
+            continue
+        count, rest = np.divmod(tile[dim], steps)
+        full, issues = pricer.tile_cycles(match, binding.dims, {**tile, dim: steps})
+        short, others = pricer.tile_cycles(match, binding.dims, {**tile, dim: np.maximum(rest, 1)})
+        costs = count * (full + ISSUE_CYCLES * issues) + (rest > 0) * (short + ISSUE_CYCLES * others)
+        at = int(costs.argmin())
+        if costs[at] < least:
+            least, found = float(costs[at]), {dim: int(steps[at])}
+    return found
+
+
+def _full_steps(capability: Capability, slot: str, extent: int, machine: Machine) -> NDArray[np.int64]:
+    """Sizes of pieces of a dim that fill its lanes, in one instance or all of an axis."""
+    node = next(node for node in machine.computes if node.name == capability.node)
+    lanes = next(dim.lanes for dim in capability.dims if dim.name == slot)
+    units = {lanes * ways for ways in (1, node.instances_x, node.instances_y) if lanes * ways > 1}
+    return np.unique([step for unit in units for step in range(unit, extent, unit)])
 
 
 def preferred(
@@ -53,10 +91,12 @@ def _spread(kernel: Kernel, match: Match, binding: Binding) -> Node:
     return node
 
 
-def _looped(kernel: Kernel, match: Match, binding: Binding, tile: Mapping[str, int], node: Node) -> Node:
-    """Loops over dims that are not bound, or longer than an issue takes; reductions innermost."""
+def _looped(
+    kernel: Kernel, match: Match, binding: Binding, tile: Mapping[str, int], cut: Mapping[str, int], node: Node
+) -> Node:
+    """Loops over dims that are not bound, cut, or longer than an issue takes; reductions innermost."""
     limits = {dim.name: dim.limit for dim in match.capability.dims}
-    steps = {dim: limits[slot] for slot, dim in binding.dims}
+    steps = {dim: min(limits[slot], cut.get(dim, tile[dim])) for slot, dim in binding.dims}
     inner = [d for d in kernel.dims if d in kernel.reductions]
     outer = [d for d in kernel.dims if d not in kernel.reductions]
     for dim in reversed((*outer, *inner)):

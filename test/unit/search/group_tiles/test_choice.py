@@ -10,16 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.algebra.parser import parse_expr, parse_statement
-from tilewright.costs.mapping.binding import Pricer
+from tilewright.costs.mapping.binding import ISSUE_CYCLES, Pricer
 from tilewright.costs.mapping.place import memory_path
-from tilewright.costs.mapping.problem import Kernel
+from tilewright.costs.mapping.problem import Buffer, Group, Kernel
+from tilewright.costs.mapping.total import cost_of
 from tilewright.costs.mapping.tree import Leaf, Loop, Node
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
 from tilewright.machine import Machine
 from tilewright.search.group_tiles.leaves import at_a_time, bind_kernel
 
-UNEVEN = load_target("uneven")
+UNEVEN, EDGE = load_target("uneven"), load_target("edge16")
 
 
 def kernel(element: str = "i32") -> Kernel:
@@ -84,6 +85,41 @@ def test_what_does_not_match_is_not_chosen():
 def test_a_node_that_would_be_mostly_idle_is_not_chosen():
     machine = adders(("PE1", 1, "a * b"), ("PE64", 64, "a * ceildiv(b, 64) * 8"))
     assert (chosen(machine, 3), chosen(machine, 64)) == ("PE1", "PE64")
+
+
+def product_of(extents: dict[str, int]) -> Group:
+    """A product of bytes, many results of many positions."""
+    statement = parse_statement("Y[k, p, q] += X[c, p, q] * W[k, c]")
+    shapes = {"Y": "kpq", "X": "cpq", "W": "kc"}
+    types = {"Y": ("i32", 4), "X": ("u8", 1), "W": ("i8", 1)}
+    buffers = tuple(
+        Buffer(name, tuple(extents[d] for d in dims), *types[name], name != "Y", name == "Y")
+        for name, dims in shapes.items()
+    )
+    elements = tuple((name, types[name][0]) for name in shapes)
+    mac = Kernel("mac", statement, tuple((name, name) for name in shapes), elements, False)
+    return Group(tuple(extents.items()), (mac,), buffers)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 400), st.integers(1, 30), st.integers(1, 30), st.integers(17, 400))
+def test_issues_are_cut_where_pieces_take_fewer_cycles(k: int, p: int, q: int, c: int):
+    extents = {"k": k, "p": p, "q": q, "c": c}
+    group, pricer = product_of(extents), Pricer(EDGE)
+    (match,) = pricer.matches(group.kernels[0])
+    bound = pricer.best(match, extents).dims
+
+    def price(**changed: int) -> float:
+        return float(pricer.tile_cycles(match, bound, extents | changed)[0]) + ISSUE_CYCLES
+
+    least = price()
+    for dim in "kpq":
+        for step in range(1, extents[dim]):
+            count, rest = divmod(extents[dim], step)
+            pieces = count * price(**{dim: step}) + (price(**{dim: rest}) if rest else 0)
+            least = min(least, pieces)
+    cost = cost_of(group, (bind_kernel(group.kernels[0], extents, pricer),), pricer)
+    assert cost.queue_cycles["MX"] + ISSUE_CYCLES * cost.issues <= least
 
 
 def linked(pairs: list[tuple[str, str]]) -> Machine:
