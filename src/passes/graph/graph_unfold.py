@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
 
+import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -41,9 +42,10 @@ class GraphUnfoldPass(ModulePass):
     """Put taps of convolutions among their channels, where these leave lanes of the products idle.
 
     An array that sums 16 channels at a time is used for 3 by the first layer of most networks.  With the elements of
-    each window's rows, or of whole windows, as channels (`graph.unfold`) it has fewer taps and fuller lanes; the
-    weights are the same in another order.  The way that saves most cycles is taken, where a cycle of copies counts as
-    four of products.  Layers stay for which no way saves any, or would fill half of the buffer with one sample.
+    each window's rows, of as many rows as windows step over, or of whole windows, as channels (`graph.unfold`) it has
+    fewer taps and fuller lanes; the weights are the same in another order, of integers perhaps with zeros after the
+    last rows.  The way that saves most cycles is taken, where a cycle of copies counts as four of products.  Layers
+    stay for which no way saves any, or would fill half of the buffer with one sample.
 
         %y = graph.conv %x, %w ... (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
 
@@ -60,18 +62,36 @@ class GraphUnfoldPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         constants = Constants.of(op)
         for found in list(unfoldable(op, machine_of(op), constants)):
-            _unfold(found.op, found.taps, constants)
+            _unfold(found, constants)
         constants.tidy()
 
 
+class Axis(NamedTuple):
+    """Windows along one axis: `taps` elements, `dilation` apart, at every `stride`, in a map with borders of `pads`."""
+
+    taps: int
+    stride: int
+    pads: tuple[int, int]
+    dilation: int
+
+
+PLAIN = Axis(1, 1, (0, 0), 1)
+
+
 class Unfolding(NamedTuple):
-    """A convolution, how many taps of each axis become channels, and the cycles of products that this saves beyond what
-    its copies must be worth.
+    """A convolution, the windows along each axis that become channels, those that are left, and the cycles of products
+    that this saves beyond what its copies must be worth.
     """
 
     op: graph.ConvOp
-    taps: list[int]
+    taken: tuple[Axis, ...]
+    left: tuple[Axis, ...]
     saved_cycles: float
+
+    @property
+    def channels(self) -> int:
+        """Channels of the unfolded map for each of the map."""
+        return prod(axis.taps for axis in self.taken)
 
 
 def unfoldable(module: ModuleOp, machine: Machine, constants: Constants) -> Iterator[Unfolding]:
@@ -80,15 +100,39 @@ def unfoldable(module: ModuleOp, machine: Machine, constants: Constants) -> Iter
     for op in module.walk():
         if not isinstance(op, graph.ConvOp) or op.groups.value.data > 1 or constants.array(op.w) is None:
             continue
-        lanes, kernel = _lanes(machine, op), shape_of(op.w)[2:]
-        if lanes is None or len(kernel) != 2:
+        lanes = _lanes(machine, op)
+        if lanes is None or len(shape_of(op.w)) != 4:
             continue
-        ways = [taps for taps in ([1, kernel[1]], [kernel[0], 1], list(kernel)) if prod(taps) > 1]
-        fitting = [taps for taps in ways if _map_bytes(op, taps) <= room_bytes]
-        found = [Unfolding(op, taps, _saved(op, taps, lanes)) for taps in fitting]
+        ways = [way for way in _ways(op) if way.channels > 1 and _map_bytes(way) <= room_bytes]
+        found = [way._replace(saved_cycles=_saved(way, lanes)) for way in ways]
         best = max(found, key=lambda each: each.saved_cycles, default=None)
         if best is not None and best.saved_cycles > 0:
             yield best
+
+
+def _ways(op: graph.ConvOp) -> Iterator[Unfolding]:
+    """Windows of rows, of columns, whole ones, and of as many rows as windows step over."""
+    strides, pads, dilations = (each.get_values() for each in (op.strides, op.pads, op.dilations))
+    whole = [
+        Axis(taps, stride, (pads[i], pads[i + 2]), dilation)
+        for i, (taps, stride, dilation) in enumerate(zip(shape_of(op.w)[2:], strides, dilations, strict=True))
+    ]
+    yield Unfolding(op, (PLAIN, whole[1]), (whole[0], PLAIN), 0.0)
+    yield Unfolding(op, (whole[0], PLAIN), (PLAIN, whole[1]), 0.0)
+    yield Unfolding(op, (whole[0], whole[1]), (PLAIN, PLAIN), 0.0)
+    steps = _steps_of_rows(whole[0], shape_of(op.x)[2], shape_of(op.result)[2])
+    is_exact = whole[0].taps % whole[0].stride == 0 or element_of(op.x) != f32
+    if steps is not None and is_exact:  # zero times infinity is no zero
+        yield Unfolding(op, (steps[0], whole[1]), (steps[1], PLAIN), 0.0)
+
+
+def _steps_of_rows(axis: Axis, extent: int, made: int) -> tuple[Axis, Axis] | None:
+    """Windows as sequences of those of as many elements as they step over, and these; the last may end with zeros."""
+    parts = -(-axis.taps // axis.stride)
+    border = axis.stride * (made + parts - 1) - extent - axis.pads[0]
+    if axis.stride == 1 or axis.dilation > 1 or parts == 1 or border < 0:
+        return None
+    return Axis(axis.stride, axis.stride, (axis.pads[0], border), 1), Axis(parts, 1, (0, 0), 1)
 
 
 def _lanes(machine: Machine, op: graph.ConvOp) -> Lanes | None:
@@ -109,59 +153,44 @@ def _lanes(machine: Machine, op: graph.ConvOp) -> Lanes | None:
     return Lanes(summed, made * node.instances_x * node.instances_y, max(copies))
 
 
-def _steps(op: graph.ConvOp, taps: list[int], lanes: Lanes) -> int:
-    """Sums in sequence for one result, where so many taps are among the channels."""
-    _, channels, *kernel = shape_of(op.w)
-    return -(-channels * prod(taps) // lanes.summed) * prod(kernel) // prod(taps)
-
-
-def _saved(op: graph.ConvOp, taps: list[int], lanes: Lanes) -> float:
+def _saved(way: Unfolding, lanes: Lanes) -> float:
     """Cycles that unfolding saves: of products, beyond what its copies must be worth."""
+    op = way.op
     _, channels, *kernel = shape_of(op.w)
     along = [extent for extent in (channels, *kernel) if extent > 1]
     before = min((-(-extent // lanes.summed) * channels * prod(kernel) // extent for extent in along), default=1)
+    after = -(-channels * way.channels // lanes.summed) * prod(axis.taps for axis in way.left)
     results = prod(shape_of(op.result)) / lanes.made
-    copies = shape_of(op.x)[0] * _map_bytes(op, taps) / element_bytes(op.x) / lanes.copied
-    return (before - _steps(op, taps, lanes)) * results - WORTH * copies
+    copies = shape_of(op.x)[0] * _map_bytes(way) / element_bytes(op.x) / lanes.copied
+    return (before - after) * results - WORTH * copies
 
 
-def _map_bytes(op: graph.ConvOp, taps: list[int]) -> int:
+def _map_bytes(way: Unfolding) -> int:
     """One sample of the unfolded map."""
-    _, channels, *places = shape_of(op.x)
-    made = [new if taken > 1 else old for taken, old, new in zip(taps, places, shape_of(op.result)[2:], strict=True)]
-    return channels * prod(taps) * prod(made) * element_bytes(op.x)
+    _, channels, *places = shape_of(way.op.x)
+    made = [_places(axis, extent) for axis, extent in zip(way.taken, places, strict=True)]
+    return channels * way.channels * prod(made) * element_bytes(way.op.x)
 
 
-def _unfold(op: graph.ConvOp, taps: list[int], constants: Constants) -> None:
+def _places(axis: Axis, extent: int) -> int:
+    """How many windows there are."""
+    return (extent + sum(axis.pads) - axis.dilation * (axis.taps - 1) - 1) // axis.stride + 1
+
+
+def _unfold(way: Unfolding, constants: Constants) -> None:
     """Put a layer on the unfolded map in place of a convolution."""
-    weights = constants.array(op.w)
+    op = way.op
+    weights, value = constants.array(op.w), op.pad_value.value.data
     assert weights is not None
-
-    def split(values: list[int], rest: int, *, taken: bool) -> list[int]:
-        """What belongs to the axes whose taps become channels, or to the others; `rest` along all else."""
-        return [value if (taps[i % 2] > 1) == taken else rest for i, value in enumerate(values)]
-
-    strides, pads, dilations = (list(each.get_values()) for each in (op.strides, op.pads, op.dilations))
-    value = op.pad_value.value.data
-    made = graph.UnfoldOp(
-        op.x,
-        kernel=taps,
-        strides=split(strides, 1, taken=True),
-        pads=split(pads, 0, taken=True),
-        dilations=split(dilations, 1, taken=True),
-        pad_value=value,
-    )
+    strides, pads, dilations = Windows.of(way.taken)
+    kernel = [axis.taps for axis in way.taken]
+    made = graph.UnfoldOp(op.x, kernel=kernel, strides=strides, pads=pads, dilations=dilations, pad_value=value)
     name = graph.name_of(op)
     graph.set_name(made, None if name is None else f"{name}.unfolded")
-    stored = constants.weight(f"{op.w.name_hint or 'weight'}.unfolded", _unfolded(weights, taps))
+    stored = constants.weight(f"{op.w.name_hint or 'weight'}.unfolded", _unfolded(weights, way))
+    strides, pads, dilations = Windows.of(way.left)
     product = graph.ConvOp(
-        made.result,
-        stored.result,
-        op.bias,
-        strides=split(strides, 1, taken=False),
-        pads=split(pads, 0, taken=False),
-        dilations=split(dilations, 1, taken=False),
-        pad_value=value,
+        made.result, stored.result, op.bias, strides=strides, pads=pads, dilations=dilations, pad_value=value
     )
     product.result.name_hint = op.result.name_hint
     old = op.w.owner
@@ -171,9 +200,25 @@ def _unfold(op: graph.ConvOp, taps: list[int], constants: Constants) -> None:
         Rewriter.erase_op(old)
 
 
-def _unfolded(weights: Array, taps: list[int]) -> Array:
-    """Weights with taps among the channels."""
-    made, channels, rows, columns = weights.shape
-    if taps[0] == 1:
-        weights = weights.transpose(0, 1, 3, 2)
-    return weights.reshape(made, channels * prod(taps), *(n // t for n, t in zip((rows, columns), taps, strict=True)))
+class Windows(NamedTuple):
+    """Where windows are, as layers have it."""
+
+    strides: list[int]
+    pads: list[int]
+    dilations: list[int]
+
+    @classmethod
+    def of(cls, axes: Sequence[Axis]) -> Windows:
+        """Those of some axes."""
+        pads = [axis.pads[side] for side in (0, 1) for axis in axes]
+        return cls([axis.stride for axis in axes], pads, [axis.dilation for axis in axes])
+
+
+def _unfolded(weights: Array, way: Unfolding) -> Array:
+    """Weights with taps among the channels: those of each window that is left, one after another."""
+    made, channels, *kernel = weights.shape
+    rows, columns = ((left.taps, taken.taps) for left, taken in zip(way.left, way.taken, strict=True))
+    missing = [prod(parts) - extent for parts, extent in zip((rows, columns), kernel, strict=True)]
+    padded = np.pad(weights, [(0, 0), (0, 0), *((0, number) for number in missing)])
+    split = padded.reshape(made, channels, *rows, *columns).transpose(0, 1, 3, 5, 2, 4)
+    return split.reshape(made, channels * way.channels, rows[0], columns[0])

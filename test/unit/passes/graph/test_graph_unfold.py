@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tilewright.backends.simulator import simulate
 from tilewright.dialects import graph
+from tilewright.dialects.types import shape_of
 from tilewright.driver import CompileOptions, load_model
 from tilewright.driver.models import lower, make_context
 from tilewright.driver.pipelines import SCHEDULE, Room, parse_passes, pipeline_text
@@ -23,11 +24,11 @@ EXTENT, MADE = 11, 256
 
 def text_of(weights: NDArray[Any]) -> str:
     """A padded convolution with steps of two, and a sum of its result."""
-    rows, columns = weights.shape[2:]
+    made_channels, _, rows, columns = weights.shape
     given, weight, made, pad = ("ui8", "si8", "i32", 3) if weights.dtype == np.int8 else ("f32", "f32", "f32", 0.0)
     places = [(EXTENT + 2 - extent) // 2 + 1 for extent in (rows, columns)]
-    x, w = f"tensor<2x3x{EXTENT}x{EXTENT}x{given}>", f"tensor<{MADE}x3x{rows}x{columns}x{weight}>"
-    y = f"tensor<2x{MADE}x{places[0]}x{places[1]}x{made}>"
+    x, w = f"tensor<2x3x{EXTENT}x{EXTENT}x{given}>", f"tensor<{made_channels}x3x{rows}x{columns}x{weight}>"
+    y = f"tensor<2x{made_channels}x{places[0]}x{places[1]}x{made}>"
     return f"""
 func.func @main(%x: {x}) -> {y} attributes {{"graph.inputs" = ["x"], "graph.outputs" = ["y"]}} {{
   %w = graph.weight @w = dense<{weights.tolist()}> : {w} : {w}
@@ -38,11 +39,17 @@ func.func @main(%x: {x}) -> {y} attributes {{"graph.inputs" = ["x"], "graph.outp
 """
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.float32])
-@pytest.mark.parametrize("kernel", [(3, 3), (5, 5), (1, 5), (5, 2)])
-def test_the_program_computes_the_same(dtype: type[Any], kernel: tuple[int, int], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("dtype", "made", "kernel"),
+    [
+        *((dtype, MADE, kernel) for dtype in (np.int8, np.float32) for kernel in ((3, 3), (5, 5), (1, 5), (5, 2))),
+        (np.int8, 64, (7, 7)),  # two rows at a time, and a row of zeros
+        (np.float32, 64, (4, 4)),
+    ],
+)
+def test_the_program_computes_the_same(dtype: type[Any], made: int, kernel: tuple[int, int], tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    weights = rng.integers(-100, 100, (MADE, 3, *kernel)).astype(dtype)
+    weights = rng.integers(-100, 100, (made, 3, *kernel)).astype(dtype)
     x = rng.integers(0, 255, (2, 3, EXTENT, EXTENT)).astype(np.uint8 if dtype == np.int8 else dtype)
     path = tmp_path / "conv.mlir"
     path.write_text(text_of(weights))
@@ -58,6 +65,16 @@ def test_the_program_computes_the_same(dtype: type[Any], kernel: tuple[int, int]
         ran = simulate(program, {"x": x})
         assert np.array_equal(ran.outputs["y"], expected)
         assert program.predicted["cycles"] == ran.cycles
+
+
+def test_rows_that_windows_step_over_become_channels(tmp_path: Path) -> None:
+    path = tmp_path / "conv.mlir"
+    path.write_text(text_of(np.ones((64, 3, 7, 7), np.int8)))
+    module = load_model(path)
+    parse_passes('load-target{target="edge16"},graph-unfold').apply(make_context(), module)
+    (unfold,) = (op for op in module.walk() if isinstance(op, graph.UnfoldOp))
+    assert unfold.kernel.get_values() == (2, 7)  # 42 channels and 4 taps: 12 sums of 16, and 14 of rows of 21
+    assert shape_of(unfold.result) == (2, 42, 7, 4)
 
 
 def test_the_bound_of_work_counts_full_lanes(tmp_path: Path) -> None:
