@@ -140,7 +140,7 @@ class GraphFunctions(InterpreterFunctions):
 
     @impl(graph.LrnOp)
     def run_lrn(self, interpreter: Interpreter, op: graph.LrnOp, args: PythonValues) -> PythonValues:
-        size, alpha, beta, bias = (each.value.data for each in (op.size, op.alpha, op.beta, op.bias))
+        size, (alpha, beta, bias) = op.size.value.data, (each.value.data for each in (op.alpha, op.beta, op.bias))
         if op.zero_point is None:
             return (numpy_layers.lrn(args[0], size, alpha, beta, bias),)
         integers = args[0].astype(np.int32) - op.zero_point.value.data
