@@ -59,8 +59,8 @@ def unfold(
     dilations: Sequence[int],
     pad_value: float,
 ) -> Array:
-    """The elements of each window as channels, `[n, c * kernel..., out...]`."""
-    found = np.stack([seen for _, seen in windows(x, kernel, strides, pads, dilations, pad_value)], axis=2)
+    """The elements of each window as channels, `[n, kernel... * c, out...]`."""
+    found = np.stack([seen for _, seen in windows(x, kernel, strides, pads, dilations, pad_value)], axis=1)
     return found.reshape(found.shape[0], -1, *found.shape[3:])
 
 

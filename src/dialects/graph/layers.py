@@ -131,9 +131,9 @@ class ConvOp(LayerOp):
 
 @irdl_op_definition
 class UnfoldOp(LayerOp):
-    """The elements of sliding windows as channels: `y[n, c * R + r, p...] = x[n, c, stride*p + dilation*r - pad...]`.
+    """The elements of sliding windows as channels: `y[n, r * C + c, p...] = x[n, c, stride*p + dilation*r - pad...]`.
 
-    `r` counts the `R` places of the window, row by row; elements outside of `x` are `pad_value`, as in `graph.conv`.
+    `r` counts the places of the window, row by row, of `C` channels each; elements outside of `x` are `pad_value`, as in `graph.conv`.
     (im2col, with the places of windows as they are in the map.)
 
         %y = graph.unfold %x kernel [1, 3] strides [1, 2] pads [0, 1, 0, 0] dilations [1, 1]

@@ -27,7 +27,15 @@ ELEMENTWISE = (
 )
 """Layers whose result at an index needs its operands at that index (or broadcast) only."""
 
-ANCHORS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp, graph.PoolOp, graph.ReduceOp, graph.StandardizeOp)
+ANCHORS = (
+    graph.ConvOp,
+    graph.GemmOp,
+    graph.MatmulOp,
+    graph.PoolOp,
+    graph.ReduceOp,
+    graph.StandardizeOp,
+    graph.LrnOp,
+)
 """Layers that elementwise layers may follow in one group."""
 
 OUTSIDE = (graph.WeightOp, graph.ReshapeOp, graph.LookupOp)
@@ -153,7 +161,7 @@ def outline(cluster: Cluster) -> None:
 class GraphFusePass(ModulePass):
     """Put every layer in a `graph.fused_group`, with the elementwise layers that alone read its result.
 
-    A group holds at most one layer that is not elementwise (conv, gemm, matmul, pool, reduce, standardize; others stay
+    A group holds at most one layer that is not elementwise (conv, gemm, matmul, pool, reduce, standardize, lrn; others stay
     alone) and elementwise layers of the same shape; weights and reshapes stay outside.  Where two such layers meet, in
     a sum say, the group of one ends with its smallest result.  Groups have one tile.
 

@@ -220,5 +220,5 @@ def _unfolded(weights: Array, way: Unfolding) -> Array:
     rows, columns = ((left.taps, taken.taps) for left, taken in zip(way.left, way.taken, strict=True))
     missing = [prod(parts) - extent for parts, extent in zip((rows, columns), kernel, strict=True)]
     padded = np.pad(weights, [(0, 0), (0, 0), *((0, number) for number in missing)])
-    split = padded.reshape(made, channels, *rows, *columns).transpose(0, 1, 3, 5, 2, 4)
+    split = padded.reshape(made, channels, *rows, *columns).transpose(0, 3, 5, 1, 2, 4)
     return split.reshape(made, channels * way.channels, rows[0], columns[0])

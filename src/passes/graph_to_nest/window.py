@@ -60,7 +60,7 @@ def pool(op: graph.PoolOp, builder: GroupBuilder, scope: Scope) -> Term:
 
 
 def unfold(op: graph.UnfoldOp, builder: GroupBuilder, scope: Scope) -> Term:
-    """`Y[n, R*c + r, p, q] = X[n, c, stride*p + dilation*r - pad, ...]`."""
+    """`Y[n, C*r + c, p, q] = X[n, c, stride*p + dilation*r - pad, ...]`."""
     x_shape, y_shape, kernel = shape_of(op.x), shape_of(op.result), op.kernel.get_values()
     outer, inner = SPATIAL[len(kernel)]
     n, c = (builder.dim(name, extent) for name, extent in zip("nc", x_shape[:2], strict=True))
@@ -68,9 +68,9 @@ def unfold(op: graph.UnfoldOp, builder: GroupBuilder, scope: Scope) -> Term:
     places = [builder.dim(name, extent) for name, extent in zip(outer, y_shape[2:], strict=True)]
     window = window_indices(op, places, taps)
     x = builder.term(scope.outer(op.x), "X", (index(n), index(c), *window))
-    channel = scaled(c, prod(kernel))
+    channel = dict(c)
     for place, tap in enumerate(taps):
-        channel |= scaled(tap, prod(kernel[place + 1 :]))
+        channel |= scaled(tap, x_shape[1] * prod(kernel[place + 1 :]))
     pad = {0: scope.number(op.pad_value.value.data, op.x)} if out_of_bounds(x.indices, x_shape, builder.dims) else None
     target = (index(n), index(channel), *(index(p) for p in places))
     return builder.kernel("unfold", tensor_type(op.result), target, copy, [x], pad=pad)
