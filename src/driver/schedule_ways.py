@@ -51,6 +51,11 @@ CLOSE = 0.05
 LATE_GAIN = 0.02
 """Where bytes taken again late save so much of a program's cycles, weights in holes are not tried."""
 
+SPAN_SLACK = 3
+"""Groups for which bytes of maps of samples stay unused after them, with weights in holes between maps: products of the
+next sample then go on beside the last layers of a sample on another unit.
+"""
+
 SLACKS = 1, 0
 """Groups for which bytes of maps stay unused after them, as they are tried with weights in holes between maps, until
 one gains."""
@@ -133,7 +138,10 @@ class _Ways:
         if not longest:
             return
         middle = 1 << (longest.bit_length() + 1) // 2
-        ways = sorted((plain, plain._replace(slack=SLACKS[0])), key=lambda room: self._of_span(room, middle))
+        given = [plain, plain._replace(slack=SPAN_SLACK)]
+        if Room(unfold=True) in self.found and not plain.unfold:  # of one sample the unfolded map takes less room
+            given.append(plain._replace(unfold=True))
+        ways = sorted(given, key=lambda room: self._of_span(room, middle))
         span = least_price(partial(self._of_span, ways[0]), 2, longest)
         if self._of_span(ways[1], span) < self._of_span(ways[0], span):
             least_price(partial(self._of_span, ways[1]), max(2, span // 2), min(2 * span, longest))

@@ -133,8 +133,8 @@ class ConvOp(LayerOp):
 class UnfoldOp(LayerOp):
     """The elements of sliding windows as channels: `y[n, r * C + c, p...] = x[n, c, stride*p + dilation*r - pad...]`.
 
-    `r` counts the places of the window, row by row, of `C` channels each; elements outside of `x` are `pad_value`, as in `graph.conv`.
-    (im2col, with the places of windows as they are in the map.)
+    `r` counts the places of the window, row by row, of `C` channels each; elements outside of `x` are `pad_value`, as
+    in `graph.conv`.  (im2col, with the places of windows as they are in the map.)
 
         %y = graph.unfold %x kernel [1, 3] strides [1, 2] pads [0, 1, 0, 0] dilations [1, 1]
              : (tensor<1x3x8x8xf32>) -> tensor<1x9x8x4xf32>

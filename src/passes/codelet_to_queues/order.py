@@ -16,8 +16,8 @@ from .timed import timed_starts as starts_of
 MAX_SCHEDULED = 1 << 17
 """Instructions of a program at most whose order is chosen."""
 
-ROUNDS = 2
-"""Schedules that are tried for each way to treat loads."""
+ROUNDS, MOST_ROUNDS = 2, 6
+"""Schedules that are tried for each way to treat loads at least, and at most while each ends sooner than the last."""
 
 SPREADS, MOVED = (0.002, 0.01, 0.03, 0.1), 0.2
 """How far priorities are moved at random, as parts of the program's length, and which part of them."""
@@ -134,8 +134,13 @@ class Problem:
         for in_order, by_tail in product((loads, frozenset[int]()), (False, True)):
             if found.end_cycle == least:
                 break
-            for order in islice(self.list_schedules(in_order, by_tail=by_tail), ROUNDS):
-                found = min(found, self.timed(order), key=lambda timed: timed.end_cycle)
+            last = 0
+            for number, order in enumerate(islice(self.list_schedules(in_order, by_tail=by_tail), MOST_ROUNDS)):
+                timed = self.timed(order)
+                found = min(found, timed, key=lambda timed: timed.end_cycle)
+                if number >= ROUNDS - 1 and timed.end_cycle >= last:
+                    break
+                last = timed.end_cycle
         if len(self.work) <= MOST_DRAWN and found.end_cycle > (1 + FAR) * least:
             for order in self.drawn(found.order):
                 found = min(found, self.timed(order), key=lambda timed: timed.end_cycle)
