@@ -161,9 +161,9 @@ def outline(cluster: Cluster) -> None:
 class GraphFusePass(ModulePass):
     """Put every layer in a `graph.fused_group`, with the elementwise layers that alone read its result.
 
-    A group holds at most one layer that is not elementwise (conv, gemm, matmul, pool, reduce, standardize, lrn; others stay
-    alone) and elementwise layers of the same shape; weights and reshapes stay outside.  Where two such layers meet, in
-    a sum say, the group of one ends with its smallest result.  Groups have one tile.
+    A group holds at most one layer that is not elementwise (conv, gemm, matmul, pool, reduce, standardize, lrn; others
+    stay alone) and elementwise layers of the same shape; weights and reshapes stay outside.  Where two such layers
+    meet, in a sum say, the group of one ends with its smallest result.  Groups have one tile.
 
         %c = graph.conv %x, %w ...            %y = graph.fused_group tiles 1 (%a = %x ..., %b = %w ...) -> (...) {
         %y = graph.unary relu %c ...   ->       %c = graph.conv %a, %b ...
