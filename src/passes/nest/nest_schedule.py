@@ -150,7 +150,7 @@ class Reader:
         pieces: dict[int, int] = {}
         for part in PIECES:
             limit = memory.capacity_bytes // part // 2
-            found = stream_of(layer, limit)
+            found = stream_of(self.machine, layer, limit)
             if found is not None:
                 rest = sum(size for value, size in whole.items() if not self._cut(layer, found.names, value))
                 pieces.setdefault(2 * (found.piece_bytes + rest), limit)

@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 from ...algebra.allocation import align_up
 from ...algebra.window import window
+from ...costs.mapping.binding import pricer_of
 from ...costs.mapping.place import memory_of
 from ...costs.mapping.problem import tileable_dims, touches
 from ...costs.mapping.tree import Hold, Leaf, Loop, Node
 from ...dialects.types import size_bytes, tensor_type
 from ...machine import Machine
+from ...search.group_tiles.candidates import Problem
 from .fused_layers import FusedGroup, FusedLayer, channel_axis
 
 WHOLE_PIECES = 2, 3, 4, 6, 8, 12, 16
@@ -69,7 +71,7 @@ def whole_trees(machine: Machine, layer: FusedLayer, piece_bytes: int, by_sample
     on chip together: a loop around all others loads parts of at most so many bytes, two at a time.
     """
     tile = dict(layer.problem.extents)
-    streams = stream_of(layer, piece_bytes) if piece_bytes else None
+    streams = stream_of(machine, layer, piece_bytes) if piece_bytes else None
     if streams is not None:
         tile[streams.dim] = streams.step
     tileable = tileable_dims(layer.problem)
@@ -132,7 +134,7 @@ class Stream:
     piece_bytes: int
 
 
-def stream_of(layer: FusedLayer, limit_bytes: int) -> Stream | None:
+def stream_of(machine: Machine, layer: FusedLayer, limit_bytes: int) -> Stream | None:
     """The cut of a layer's weights into the largest pieces of at most so many bytes; None where there is none.
 
     It is along a dim of the result that indexes the weights, the one with most iterations.
@@ -157,18 +159,35 @@ def stream_of(layer: FusedLayer, limit_bytes: int) -> Stream | None:
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if size(middle) <= limit_bytes else (low, middle - 1)
-        step = _even(extents[dim], low)
+        step = _even(extents[dim], low, _lanes(machine, layer, dim))
         found = Stream(dim, step, names, size(step))
         if best is None or len(found.names) > len(best.names):
             best = found
     return best
 
 
-def _even(extent: int, most: int) -> int:
-    """The size of equal pieces, at most `most`, a multiple of 32 where there are many."""
+def _even(extent: int, most: int, lanes: int) -> int:
+    """The size of equal pieces, at most `most`, a multiple of 32 where there are many; or else of the lanes."""
     step = -(-extent // -(-extent // most))
     rounded = -(-step // 32) * 32
-    return rounded if rounded <= most else step
+    if rounded <= most:
+        return rounded
+    full = -(-step // lanes) * lanes
+    return full if full <= most else step // lanes * lanes or step
+
+
+def _lanes(machine: Machine, layer: FusedLayer, dim: str) -> int:
+    """Iterations of a dim that an instruction of a layer's products does at a time."""
+    found = Problem.of(layer.problem, pricer_of(machine))
+    bound = zip(found.places, found.bound, layer.problem.kernels, strict=True)
+    slots = (
+        (place.match.capability, slot)
+        for place, pairs, kernel in bound
+        if kernel.reductions
+        for slot, name in pairs
+        if name == dim
+    )
+    return max((one.lanes for capability, slot in slots for one in capability.dims if one.name == slot), default=1)
 
 
 def _loops(
