@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.ir import Block, Region, SSAValue
 
@@ -10,7 +11,7 @@ from ...costs.mapping.binding import pricer_of
 from ...costs.mapping.place import memory_path
 from ...costs.mapping.tree import Leaf
 from ...dialects.codelet import CodeletOp, LoopOp, TransferOp, entry
-from ...dialects.types import size_bytes, tensor_type
+from ...dialects.types import shape_of, size_bytes, tensor_type
 from ...machine import Machine
 from ..graph_to_nest.builder import GroupBuilder
 from ..graph_to_nest.movement import whole
@@ -18,6 +19,9 @@ from ..nest.nest_map import bind_in_place
 from ..nest.trees import set_mapping
 from .fused_codelets import LayerBuilder, Place
 from .fused_layers import FusedLayer, read_layer
+
+MOVED_PIECES, PIECE_BYTES = 64, 16384
+"""A map moves in so many pieces at most, of so many bytes at least."""
 
 ROW_PIECES = 16
 """A map is copied on chip in so many pieces of rows at most."""
@@ -64,6 +68,22 @@ def in_rows(codelet: CodeletOp, shape: Sequence[int]) -> CodeletOp:
     """A transfer of a map in pieces of its rows, so that who reads them waits for less."""
     axis = max(0, len(shape) - 2)
     return in_loops(codelet, [(f"i{axis}", -(-shape[axis] // ROW_PIECES))])
+
+
+def in_pieces(codelet: CodeletOp, value: SSAValue, cut: int, burst_bytes: int) -> CodeletOp:
+    """A transfer of a map in pieces of its axes 0 and `cut`, of whole bursts."""
+    shape, total = shape_of(value), size_bytes(tensor_type(value))
+    left = min(MOVED_PIECES, total // PIECE_BYTES)
+    burst = -(-burst_bytes * prod(shape) // max(1, total))
+    loops: list[tuple[str, int]] = []
+    for axis in [axis for axis in (0, cut) if axis < len(shape)]:
+        extent = shape[axis]
+        step = -(-extent // max(1, min(extent, left)))
+        if 0 < axis == len(shape) - 1:
+            step = min(extent, -(-step // burst) * burst)
+        left //= -(-extent // step)
+        loops += [(f"i{axis}", step)] if step < extent else []
+    return in_loops(codelet, loops)
 
 
 def in_loops(codelet: CodeletOp, loops: Sequence[tuple[str, int]]) -> CodeletOp:

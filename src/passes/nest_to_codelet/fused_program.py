@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from math import prod
 from typing import NamedTuple
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -22,13 +21,13 @@ from ...dialects.codelet_fused import FillOp, FusedOp
 from ...dialects.codelet_rules import surrogate
 from ...dialects.layer_attributes import nodes_of, set_nodes
 from ...dialects.roles import Role
-from ...dialects.types import element_of, shape_of, size_bytes, tensor_type
+from ...dialects.types import element_of, shape_of
 from ...errors import TilewrightError
 from ..nest.arrivals import outermost_cut, weight_pieces
 from ..nest.storage import last_writer
 from . import fused_codelets
 from .fused_codelets import LayerBuilder, padded
-from .fused_copies import copy_codelet, in_loops, in_rows, transfer_codelet
+from .fused_copies import copy_codelet, in_pieces, in_rows, transfer_codelet
 from .fused_layers import FusedGroup, FusedLayer, Piece, row_axis
 from .fused_marks import OnChip
 from .group_codelets import number
@@ -41,9 +40,6 @@ NO_DIMS = "", "", ""
 
 MOST_TURNS = 1 << 17
 """Turns of a group, each of which becomes instructions of its own."""
-
-MOVED_PIECES, PIECE_BYTES = 64, 16384
-"""A map moves in so many pieces at most, of so many bytes at least."""
 
 
 class Turn(NamedTuple):
@@ -374,18 +370,7 @@ class FusedBuilder:
     def _in_pieces(self, value: SSAValue, cut: int, *, inward: bool) -> CodeletOp:
         """A map from DRAM, or to it, in pieces of its axes 0 and `cut`, of whole bursts of DRAM."""
         codelet = self._move(value, value.name_hint or "map", inward=inward)
-        shape, total = shape_of(value), size_bytes(tensor_type(value))
-        left = min(MOVED_PIECES, total // PIECE_BYTES)
-        burst = -(-offchip(self.group.machine).align_bytes * prod(shape) // max(1, total))
-        loops: list[tuple[str, int]] = []
-        for axis in [axis for axis in (0, cut) if axis < len(shape)]:
-            extent = shape[axis]
-            step = -(-extent // max(1, min(extent, left)))
-            if 0 < axis == len(shape) - 1:
-                step = min(extent, -(-step // burst) * burst)
-            left //= -(-extent // step)
-            loops += [(f"i{axis}", step)] if step < extent else []
-        return in_loops(codelet, loops)
+        return in_pieces(codelet, value, cut, offchip(self.group.machine).align_bytes)
 
 
 def _steps(update: Update) -> Iterator[tuple[str, range]]:
