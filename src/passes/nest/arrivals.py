@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, SSAValue, Use
 
 from ...costs.fusion.of_machine import platform_of
 from ...costs.mapping.problem import touches
@@ -15,12 +15,16 @@ from ...costs.mapping.tree import Hold, Leaf, Loop, Node
 from ...dialects import nest
 from ...dialects.types import shape_of, size_bytes, tensor_type
 from ...machine import Machine
+from .trees import group_of
 
 if TYPE_CHECKING:
     from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer
 
 GAIN = 1 / 2
 """Of a layer's latency: what pieces of weights must save at least, for the next layer then waits for the last piece."""
+
+NEARLY = 0.02
+"""Of a layer's latency: ways that end so much later end nearly as soon."""
 
 
 class Way(NamedTuple):
@@ -53,7 +57,11 @@ class Arrivals:
         self.bytes_per_cycle = platform_of(self.machine).dram_bytes_per_cycle
 
     def choose(self, group: FusedGroup, way: Way, others: list[Way]) -> Way:
-        """`way`, or where it saves much the first to end of `others`, which cut what the weights are cut by."""
+        """`way`, or where it saves much the first to end of `others`, which cut what the weights are cut by.
+
+        Where what reads the layer sums over what is cut, as a product or a normalisation does, it is of those that end
+        nearly as soon the one of fewest pieces: inside of these whole rows are made, with which the reader begins.
+        """
         layer = group.layers[0]
         needed = {
             *(value for value in group.outside if isinstance(value, BlockArgument)),
@@ -62,9 +70,12 @@ class Arrivals:
         self.known |= needed
         self.arrived += sum(size_bytes(tensor_type(value)) for value in needed) / self.bytes_per_cycle
         end = max(self.ended.get(way.unit, 0.0), self.arrived) + way.latency
-        best = min(others, key=self.end_in_pieces, default=None)
-        if best is not None and self.end_in_pieces(best) < end - GAIN * way.latency:
-            way, end = best, self.end_in_pieces(best)
+        least = min(map(self.end_in_pieces, others), default=end)
+        if least < end - GAIN * way.latency:
+            ends = [other for other in others if self.end_in_pieces(other) <= least + NEARLY * way.latency]
+            summed = [other for other in ends if _is_summed(layer, other)]
+            way = min(summed, key=lambda other: other.pieces) if summed else min(others, key=self.end_in_pieces)
+            end = self.end_in_pieces(way)
         self.ended[way.unit] = end
         return way
 
@@ -107,14 +118,42 @@ def weight_pieces(layer: FusedLayer) -> WeightPieces | None:
 
 def cuts_weights(layer: FusedLayer, tree: tuple[Node, ...]) -> bool:
     """Whether the outermost loop that cuts anything cuts the largest weight of a layer, which is there as a whole."""
+    dim = _cut_dim(layer, tree)
+    return dim is not None and _weight_axis(layer, dim) is not None
+
+
+def _cut_dim(layer: FusedLayer, tree: tuple[Node, ...]) -> str | None:
+    """The dim of the outermost loop that cuts anything; None where there is none, or weights are held around it."""
     while len(tree) == 1 and not isinstance(tree[0], Leaf):
         node = tree[0]
         if isinstance(node, Hold) and any(name in layer.weights for name in node.buffers):
-            return False
+            return None
         if isinstance(node, Loop) and node.step < layer.problem.extents[node.dim]:
-            return _weight_axis(layer, node.dim) is not None
+            return node.dim
         tree = node.body
-    return False
+    return None
+
+
+def _is_summed(layer: FusedLayer, way: Way) -> bool:
+    """Whether a group that reads a layer sums over the dim of its outermost cut."""
+    dim = _cut_dim(layer, way.tree)
+    target = layer.problem.kernels[-1].target
+    axes = [axis for axis, form in enumerate(target.forms) if dim in form.names]
+    return any(_sums(use, axis) for axis in axes for use in layer.result.uses)
+
+
+def _sums(use: Use, axis: int) -> bool:
+    """Whether a kernel of a group sums over an axis of what the group reads."""
+    if not isinstance(use.operation, nest.GroupOp):
+        return False
+    reader = group_of(use.operation)
+    name = use.operation.input_names.data[use.index].data
+    return any(
+        set(read.forms[axis].names) - {name for form in kernel.target.forms for name in form.names}
+        for kernel in reader.kernels
+        for read in kernel.uses[1:]
+        if read.buffer == name
+    )
 
 
 def _weight_axis(layer: FusedLayer, dim: str) -> tuple[SSAValue, int] | None:

@@ -27,6 +27,9 @@ SCRATCH_SHARE = 32
 SMALL_SHARE, SCRATCH_BYTES = 8, 1 << 16
 """In small memories it may take more than that: so many bytes, if these are at most that part."""
 
+CHANNELS_SCRATCH = 2
+"""Pieces of other dims than rows take so much less: they have fewer rows, with which the next layer begins sooner."""
+
 ROWS_SCRATCH_SHARE = 64
 """The same in groups that run in rows, whose layers have theirs side by side."""
 
@@ -91,7 +94,7 @@ def whole_trees(machine: Machine, layer: FusedLayer, piece_bytes: int, by_sample
             if dim and step * (pieces - 1) >= part[dim]:
                 continue
             whole = part | ({dim: step} if dim else {})
-            cut = _cut(layer, whole, scratch_room(room))
+            cut = _cut(layer, whole, scratch_room(room) // (CHANNELS_SCRATCH if dim and dim not in rows else 1))
             orders = ([*apart, *rows, dim], [*apart, dim, *rows]) if dim else (apart,)
             for body in dict.fromkeys(_loops(layer, whole, cut, tuple(dict.fromkeys(o)), room) for o in orders):
                 tree = body if streams is None else _streamed(layer, streams, body)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
 
 from tilewright import CompileOptions, compile, simulate
 from tilewright.costs.dram_timing import Dram
+from tilewright.costs.mapping.binding import pricer_of
 from tilewright.dialects import graph
 from tilewright.dialects.types import si8, tensor
 from tilewright.driver.models import make_context
+from tilewright.driver.pipelines import parse_passes
 from tilewright.frontends.acg import load_target
 from tilewright.frontends.integer_layers import IntegerLayers
-from tilewright.passes.nest.arrivals import RUN_BYTES, Arrivals, Way
+from tilewright.passes.nest.arrivals import RUN_BYTES, Arrivals, Way, cuts_weights
+from tilewright.passes.nest_to_codelet.fused_marks import marked_groups
+from tilewright.passes.nest_to_codelet.fused_tiles import whole_trees
 
 
 def test_pieces_of_a_product_have_long_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,6 +48,46 @@ def test_layers_of_other_units_do_not_wait_for_each_other() -> None:
     assert arrivals.end_in_pieces(Way(80, 4, (), unit="VP")) == 1080
     arrivals.arrived = 500.0
     assert arrivals.end_in_pieces(Way(80, 4, (), unit="MX")) == 520
+
+
+FEED_FORWARD = """
+func.func @main(%x: tensor<1x512x256xf32>) -> tensor<1x512x512xf32>
+    attributes {graph.inputs = ["x"], graph.outputs = ["y"]} {
+  %u = graph.weight @u = dense<0.5> : tensor<256x512xf32> : tensor<256x512xf32>
+  %w = graph.weight @w = dense<0.5> : tensor<512x512xf32> : tensor<512x512xf32>
+  %v = graph.weight @v = dense<0.5> : tensor<512x512xf32> : tensor<512x512xf32>
+  %h = graph.matmul %x, %u : (tensor<1x512x256xf32>, tensor<256x512xf32>) -> tensor<1x512x512xf32>
+  %a = graph.matmul %h, %w : (tensor<1x512x512xf32>, tensor<512x512xf32>) -> tensor<1x512x512xf32>
+  %r = graph.unary relu %a : (tensor<1x512x512xf32>) -> tensor<1x512x512xf32>
+  %y = NEXT
+  func.return %y : tensor<1x512x512xf32>
+}
+"""
+READERS = {
+    "graph.unary neg %r : (tensor<1x512x512xf32>) -> tensor<1x512x512xf32>": False,
+    "graph.softmax %r axis 1 : (tensor<1x512x512xf32>) -> tensor<1x512x512xf32>": False,
+    "graph.softmax %r axis 2 : (tensor<1x512x512xf32>) -> tensor<1x512x512xf32>": True,
+    "graph.matmul %r, %v : (tensor<1x512x512xf32>, tensor<512x512xf32>) -> tensor<1x512x512xf32>": True,
+}
+
+
+@pytest.mark.parametrize(("reader", "summed"), READERS.items())
+def test_of_pieces_that_end_as_soon_few_are_made_for_who_sums_over_them(reader: str, summed: bool) -> None:
+    module = Parser(make_context(), FEED_FORWARD.replace("NEXT", reader)).parse_module()
+    passes = "load-target{target=edge16},graph-normalize,convert-graph-to-nest{in_place=true},nest-schedule"
+    parse_passes(passes).apply(make_context(), module)
+    pricer = pricer_of(load_target("edge16"))
+    function = next(op for op in module.ops if isinstance(op, FuncOp))
+    groups = marked_groups(function.body.block, pricer.machine, pricer)
+    group = next(group for op, group in groups.items() if "relu" in str(op))
+    (layer,) = group.layers
+    made = (way for way in whole_trees(pricer.machine, layer, 0, False) if cuts_weights(layer, way.tree))
+    ways = [Way(1e6 * (1 + 0.01 / way.pieces), way.pieces, way.tree, unit="MX") for way in made]
+    assert {way.pieces for way in ways} >= {2, 3, 4, 16}
+    arrivals = Arrivals(pricer.machine, arrived=750_000 - 2**20 / 16)  # with its weight of a MiB 750,000
+    chosen = arrivals.choose(group, Way(1e6, 1, (), unit="MX"), ways)
+    assert chosen.pieces == (4 if summed else 16)  # of three the last would come late
+    assert arrivals.ended["MX"] == chosen.latency
 
 
 SEQUENCE = """
