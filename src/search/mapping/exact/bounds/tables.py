@@ -3,7 +3,7 @@
 The words that cross a boundary are a product of factors, one per dimension or window, so tables of few cells each are
 made and multiplied: arrays have one axis per dimension, of length 1 where the dimension does not matter.
 
-Statement 11 of docs/exact-mapper.md.
+Statements 11 and 17 of docs/exact-mapper.md.
 """
 
 from __future__ import annotations
