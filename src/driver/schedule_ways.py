@@ -142,9 +142,9 @@ class _Ways:
         if Room(unfold=True) in self.found and not plain.unfold:  # of one sample the unfolded map takes less room
             given.append(plain._replace(unfold=True))
         ways = sorted(given, key=lambda room: self._of_span(room, middle))
-        span = least_price(partial(self._of_span, ways[0]), 2, longest)
+        span = least_price(partial(self._of_span, ways[0]), 2, min(middle, longest), longest)
         if self._of_span(ways[1], span) < self._of_span(ways[0], span):
-            least_price(partial(self._of_span, ways[1]), max(2, span // 2), min(2 * span, longest))
+            least_price(partial(self._of_span, ways[1]), max(2, span // 2), span, min(2 * span, longest))
 
     def attend(self, plain: Room) -> None:
         """Attention by heads, and hidden maps in chunks."""

@@ -8,21 +8,25 @@ NEAR = 1 / 16
 """Part of a length by which others differ too little for a try."""
 
 
-def least_price(price: Callable[[int], float], low: int, high: int) -> int:
-    """A length from `low` to `high` of small price, the shortest of equals; `low` where there is none between them.
+def least_price(price: Callable[[int], float], low: int, first: int, high: int) -> int:
+    """A length from `low` to `high` of small price, the shortest of equals; `first` is tried first.
 
-    Lengths are doubled as long as one of the last two is the best so far.  Then the best moves to the middle between it
-    and its neighbours that were tried, the farther first, until these are within `NEAR` of it.  That is the least price
-    within `NEAR` where prices fall up to some length and rise from there.
+    It is doubled as long as one of the last two is the best so far, then halved likewise.  Then the best moves to the
+    middle between it and its neighbours that were tried, the farther first, until these are within `NEAR` of it.  That
+    is the least price within `NEAR` where prices fall up to some length and rise from there.
     """
-    found = {low: price(low)}
+    found = {first: price(first)}
 
     def best() -> int:
         return min(found, key=lambda length: (found[length], length))
 
-    length = low
+    length = first
     while length < high and best() >= length // 2:
         length = min(2 * length, high)
+        found[length] = price(length)
+    length = first
+    while length > low and best() <= 2 * length:
+        length = max(length // 2, low)
         found[length] = price(length)
     while True:
         at = best()

@@ -1,6 +1,7 @@
 """The best of many lengths by few tries."""
 
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 
@@ -14,20 +15,30 @@ def valley(least: int, left: float, right: float) -> Callable[[int], float]:
 @pytest.mark.parametrize("high", [2, 3, 5, 9, 40, 100])
 def test_the_least_price_is_found_where_prices_fall_and_then_rise(high: int):
     for least in range(2, high + 1):
-        for slopes in ((1, 1), (1, 5), (5, 1)):
+        for slopes, first in product(((1, 1), (1, 5), (5, 1)), sorted({2, min(8, high), high})):
             tried: list[int] = []
             price = valley(least, *slopes)
-            found = least_price(lambda length, price=price, tried=tried: tried.append(length) or price(length), 2, high)
+
+            def asked(length: int, price: Callable[[int], float] = price, tried: list[int] = tried) -> float:
+                tried.append(length)
+                return price(length)
+
+            found = least_price(asked, 2, first, high)
             assert abs(found - least) <= max(0, NEAR * found)
             assert len(tried) == len(set(tried)) <= 18
             assert all(2 <= length <= high for length in tried)
 
 
 def test_of_equal_prices_the_shortest_is_taken():
-    assert least_price(lambda length: 1.0, 2, 50) == 2
+    assert least_price(lambda length: 1.0, 2, 8, 50) == 2
 
 
 def test_nothing_else_is_tried_where_there_is_one_length():
     tried: list[int] = []
-    assert least_price(lambda length: tried.append(length) or 0.0, 2, 2) == 2
+    assert least_price(lambda length: tried.append(length) or 0.0, 2, 2, 2) == 2
     assert tried == [2]
+
+
+def test_a_worse_length_between_two_good_ones_does_not_end_the_search_above():
+    prices = {2: 5.0, 4: 9.0, 8: 8.0, 16: 4.0, 32: 1.0, 64: 3.0}
+    assert least_price(lambda length: prices.get(length, 10.0), 2, 16, 64) == 32
