@@ -67,7 +67,8 @@ def seconds(torch: Any, work: Callable[[], object], repeat: int) -> float:
 def compared(torch: Any, architecture: int, text: str, types: dict[str, str], options: MapOptions, repeat: int) -> str:
     """A line of the table: time, rate, and PyTorch's."""
     kernel = compile_threads(text, "gpu_h100", replace(options, types=types))
-    use, loaded = kernel.resource_use(architecture), kernel.loaded(architecture)
+    use = kernel.resource_use(architecture)
+    loaded = kernel.loaded(use.code)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     dtype = torch.float16 if types["A"] == "f16" else torch.float32
     torch.manual_seed(0)

@@ -135,9 +135,8 @@ class ThreadKernel:
         """What NVIDIA's compiler says the kernel takes on an architecture; errors as for `nvrtc.resource_use`."""
         return resource_use(self.cuda, self.entry, architecture)
 
-    def loaded(self, architecture: int) -> LoadedKernel:
-        """The kernel on the GPU of this architecture; errors as for `resource_use` and `LoadedKernel`."""
-        code = self.resource_use(architecture).code
+    def loaded(self, code: bytes) -> LoadedKernel:
+        """The kernel's machine code (`resource_use`) on the GPU; errors as for `LoadedKernel`."""
         return LoadedKernel(code, self.entry, self.plan.blocks, self.plan.block_size)
 
     def run(self, arrays: Mapping[str, Array], cuda: bool = True) -> KernelRun:
@@ -148,7 +147,7 @@ class ThreadKernel:
         output = np.full(plan.output.shape, undefined(dtype), dtype)
         inputs = [arrays[x.name] for x in plan.inputs]
         if cuda and (architecture := cuda_device()) is not None:
-            return run_cuda(self.loaded(architecture), inputs, output)
+            return run_cuda(self.loaded(self.resource_use(architecture).code), inputs, output)
         return run_opencl(self.opencl, self.entry, inputs, output, plan.blocks, plan.block_size)
 
 

@@ -82,13 +82,6 @@ class Pricer:
         """Cycles of one issue; `extents` by capability dim."""
         return self._formula(match.capability, self._of(match.capability).cycles, binding.splits, extents)
 
-    def fewest_cycles(self, capability: Capability, extents: Mapping[str, int]) -> int | float:
-        """Cycles of one issue, spread in the best way; `extents` by capability dim."""
-        return min(
-            self._formula(capability, self._of(capability).cycles, splits, extents)
-            for splits in self._of(capability).splits
-        )
-
     def issue_energy(self, match: Match, binding: Binding, extents: Mapping[str, int]) -> int | float:
         """Energy of one issue in pJ; `extents` by capability dim."""
         return self._formula(match.capability, self._of(match.capability).energy_pj, binding.splits, extents)

@@ -134,8 +134,8 @@ class _Walker:
         cycles = energy = 0.0
         for sizes, times in _size_classes(kernel, here):
             extents = {slot: sizes[dim] for slot, dim in leaf.dims}
-            whole = all(size == here.tile[dim] for dim, size in sizes.items())
-            cycles += times * self._issue_cycles(leaf.match, binding, extents, whole)
+            own = self._own_spread(leaf.match, binding, sizes, here.tile)
+            cycles += times * self.pricer.issue_cycles(leaf.match, own, extents)
             energy += times * self.pricer.issue_energy(leaf.match, binding, extents)
             energy += times * _operand_energy(kernel, sizes, here.tile, memories, self.group)
             self.total.issues += times
@@ -143,11 +143,11 @@ class _Walker:
         self.total.queue_cycles[queue] = self.total.queue_cycles.get(queue, 0.0) + cycles
         self.total.energy_pj += energy
 
-    def _issue_cycles(self, match: Match, binding: Binding, extents: Mapping[str, int], whole: bool) -> float:
-        """Cycles of one issue; those of pieces that are not whole may be spread in a way of their own."""
-        if whole or not binding.splits:
-            return self.pricer.issue_cycles(match, binding, extents)
-        return self.pricer.fewest_cycles(match.capability, extents)
+    def _own_spread(self, match: Match, binding: Binding, sizes: Mapping[str, int], tile: Mapping[str, int]) -> Binding:
+        """The binding of an issue; those of pieces that are not whole may be spread in a way of their own."""
+        if not binding.splits or all(size == tile[dim] for dim, size in sizes.items()):
+            return binding
+        return self.pricer.spread(match, binding.dims, sizes)
 
 
 def _visits(tiles: Tiles) -> int:

@@ -44,7 +44,7 @@ from .movement import (
     dense,
     dense_array,
 )
-from .normalization import BatchNormOp, LayerNormOp, LrnOp, SoftmaxOp, StandardizeOp, most_bits
+from .normalization import LONGEST_ROW, BatchNormOp, LayerNormOp, LrnOp, SoftmaxOp, StandardizeOp, most_bits
 from .quantized import DequantizeOp, QuantizeOp, RequantizeOp
 
 Graph = Dialect(
@@ -87,6 +87,7 @@ Graph = Dialect(
 )
 
 __all__ = [
+    "LONGEST_ROW",
     "BatchNormOp",
     "BinaryKind",
     "BinaryKindAttr",

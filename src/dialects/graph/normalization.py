@@ -31,6 +31,9 @@ from .base import (
 )
 from .quantized import RANGES, require_8_bits
 
+LONGEST_ROW = 1 << 15
+"""Elements of a row that `graph.standardize` takes at most: their squares have a sum in i32."""
+
 LARGEST_SQUARE = 255**2
 """Of the difference of an integer of 8 bits and its zero point."""
 
@@ -197,7 +200,7 @@ class StandardizeOp(LayerOp):
         axis, shape, epsilon = self.axis.value.data, shape_of(self.x), self.epsilon.value.data
         shapes.check_axis(axis, len(shape))
         count = prod(shape[axis:])
-        shapes.require(2 <= count <= 1 << 15, f"expected rows of 2 to 32768 elements, found {count}")
+        shapes.require(2 <= count <= LONGEST_ROW, f"expected rows of 2 to {LONGEST_ROW} elements, found {count}")
         shapes.require(0 <= epsilon < inf, f"expected a finite epsilon of at least 0, found {epsilon}")
         bits, most = self.bits.value.data, most_bits(count)
         shapes.require(0 <= bits <= most, f"expected 0 to {most} bits for rows of {count} elements, found {bits}")

@@ -16,9 +16,6 @@ LEAST_BITS, MOST_BITS = 14, 18
 MOST_OFFSET = 1 << 30
 """Offsets of channels leave room for normalised numbers, which are at most 2^MOST_BITS (N - 1)^(1/2) for N <= 2^15."""
 
-LONGEST = 1 << 15
-"""Elements of a row whose squares have a sum in i32."""
-
 
 def layer_norm(builder: Builder, op: graph.LayerNormOp, goal: Goal) -> SSAValue | None:
     """Layer normalisation of an 8-bit map along its last axis, as 8 bits.
@@ -30,7 +27,8 @@ def layer_norm(builder: Builder, op: graph.LayerNormOp, goal: Goal) -> SSAValue 
     axis, count = op.axis.value.data, shape[-1]
     scale = constant(op.scale, builder.constants)
     bias = np.zeros(count) if op.bias is None else constant(op.bias, builder.constants)
-    if not uniform_8_bits(x) or scale is None or bias is None or axis != len(shape) - 1 or not 2 <= count <= LONGEST:
+    fits = axis == len(shape) - 1 and 2 <= count <= graph.LONGEST_ROW
+    if not fits or not uniform_8_bits(x) or scale is None or bias is None:
         return None
     bits = min(graph.most_bits(count), MOST_BITS)
     parameters = _integers(scale.astype(np.float64), bias.astype(np.float64), goal, bits)

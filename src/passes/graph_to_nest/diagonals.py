@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
-from ...algebra.affine import make_affine, to_affine
+from ...algebra.affine import Affine, to_affine
 from ...dialects import graph
 from ...dialects.types import element_of, shape_of, size_bytes, tensor_type
 from .builder import Indices
@@ -44,8 +44,5 @@ def diagonals(array: Array) -> Array | None:
 
 def diagonal(value: SSAValue, indices: Indices) -> Indices:
     """Where the vector has what the constant has at `indices`."""
-    row, column = to_affine(indices[-2]), to_affine(indices[-1])
-    terms = dict(column.terms)
-    for name, coefficient in row.terms:
-        terms[name] = terms.get(name, 0) - coefficient
-    return (make_affine(column.const - row.const + shape_of(value)[-2] - 1, terms).to_expr(),)
+    last = Affine(shape_of(value)[-2] - 1)
+    return ((to_affine(indices[-1]) - to_affine(indices[-2]) + last).to_expr(),)

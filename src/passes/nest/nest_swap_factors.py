@@ -16,9 +16,10 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...algebra.expr import Access, Call, Statement
+from ...costs.fusion.of_machine import platform_of
 from ...costs.mapping.binding import Pricer, pricer_of
 from ...costs.mapping.matching import Match, match
-from ...costs.mapping.place import memory_of, memory_path, offchip, place
+from ...costs.mapping.place import memory_of, memory_path, place
 from ...costs.mapping.problem import Kernel, touches
 from ...dialects import nest
 from ...dialects.acg import machine_of
@@ -151,11 +152,9 @@ def _reversed(statement: Statement) -> Statement:
 
 def _loads(function: FuncOp, pricer: Pricer) -> float:
     """Cycles of the loads of all weights and inputs."""
-    memory = offchip(pricer.machine).name
-    speeds = [link.bandwidth_bytes_per_cycle for link in pricer.machine.links if link.src == memory]
     weights = [op.result for op in function.body.walk() if isinstance(op, WeightOp)]
     sizes = (size_bytes(tensor_type(value)) for value in (*function.body.block.args, *weights))
-    return sum(sizes) / max(speeds, default=1.0)
+    return sum(sizes) / platform_of(pricer.machine).dram_bytes_per_cycle
 
 
 def _exchange(kernel: nest.KernelOp) -> None:

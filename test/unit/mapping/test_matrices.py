@@ -101,13 +101,13 @@ def test_products_and_convolutions_of_any_size(text: str):
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("architecture", [80, 90])
-def test_the_compiler_reports_what_the_plan_has(architecture: int):
+@pytest.mark.parametrize(("architecture", "spilled"), [(80, 0), (90, 24)])
+def test_the_compiler_reports_what_the_plan_has(architecture: int, spilled: int):
     kernel = of_warps()
     assert kernel.plan.block_size == 128
     use = resource_use(kernel.cuda, kernel.entry, architecture)
     assert use.shared_bytes == kernel.plan.shared_bytes == 2 * 64 * (32 + 8) + 2 * 32 * (64 + 8) + 4 * 1024
-    assert use.spilled_bytes <= 32
+    assert use.spilled_bytes <= spilled
     assert 8 * 2 < use.registers <= 255
 
 

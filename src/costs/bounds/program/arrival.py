@@ -1,8 +1,8 @@
 """The time that units stand idle while an input comes in.
 
 At the moment when x bytes of an input X have come, w bytes of other inputs and weights have, too, which took at least
-(x + w) / rate; and nothing is done of an operation that needs more.  What is left to do then comes after it.  For each
-x, no w ends sooner than what is found here:
+(x + w) / bytes_per_cycle; and nothing is done of an operation that needs more.  What is left to do then comes after
+it.  For each x, no w ends sooner than what is found here:
 
 - Steps each of whose operations needs more than x bytes of X are left.
 - A *row* of a step is a coordinate of a dim for which a part of X is needed; where parts of rows are disjoint and of s
@@ -86,14 +86,14 @@ class Part:
 @dataclass
 class Arrival:
     """Steps of a network, with the least cycles of the operations that are carried out, whether these are all, the
-    bytes of each external value that every operation of a step needs, and how many come in a cycle."""
+    bytes of each external value that every operation of a step needs, and how many bytes come in a cycle."""
 
     network: Network
     steps: Sequence[Step]
     cycles: Floats
     whole: NDArray[np.bool_]
     needed: Mapping[int, Floats]
-    rate: float
+    bytes_per_cycle: float
     reads: dict[tuple[int, Demand], tuple[tuple[int, Demand], ...]] = field(
         default_factory=dict[tuple[int, Demand], tuple[tuple[int, Demand], ...]]
     )
@@ -110,14 +110,14 @@ class Arrival:
         size, total = self.network.values[value].bytes, float(self.cycles.sum())
         parts = self._parts(value)
         parts_of_input = (size * i / PARTS for i in range(1, PARTS))
-        return max(x / self.rate + total - self._done(parts, x) for x in parts_of_input)
+        return max(x / self.bytes_per_cycle + total - self._done(parts, x) for x in parts_of_input)
 
     def _input(self) -> int | None:
         """The external value all of which most work needs."""
         found: dict[int, float] = {}
         for value, needed in self.needed.items():
             size = self.network.values[value].bytes
-            if size >= LEAST_SHARE * self.rate * self.cycles.sum():
+            if size >= LEAST_SHARE * self.bytes_per_cycle * self.cycles.sum():
                 found[value] = float(self.cycles[needed >= size].sum())
         best = max(found, key=lambda value: found[value], default=None)
         return best if best is not None and found[best] >= LEAST_WORK * self.cycles.sum() else None
@@ -157,7 +157,7 @@ class Arrival:
                 bundle += sum(columns.get(value, 0.0) * number for value, number in part.bundles.columns.items())
                 rate = max(bundle / part.bundles.bytes, *(rates.get(value, 0.0) for value in part.bundles.columns))
                 most |= dict.fromkeys(part.bundles.columns, rate)
-        return free + sum(max(0.0, rate - 1 / self.rate) * sizes[value] for value, rate in most.items())
+        return free + sum(max(0.0, rate - 1 / self.bytes_per_cycle) * sizes[value] for value, rate in most.items())
 
     def _parts(self, value: int) -> list[Part]:
         """The steps about which something is known: also those that need all of the input."""
