@@ -16,6 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...costs.fusion.of_machine import lanes_of, platform_of
 from ...dialects import graph
 from ...dialects.acg import machine_of
+from ...dialects.graph import shapes
 from ...dialects.types import element_bytes, element_of, element_type_name, shape_of
 from ...interpreters.constants import Array, Constants
 from ...machine import Machine
@@ -167,14 +168,8 @@ def _saved(way: Unfolding, lanes: Lanes) -> float:
 
 def _map_bytes(way: Unfolding) -> int:
     """One sample of the unfolded map."""
-    _, channels, *places = shape_of(way.op.x)
-    made = [_places(axis, extent) for axis, extent in zip(way.taken, places, strict=True)]
-    return channels * way.channels * prod(made) * element_bytes(way.op.x)
-
-
-def _places(axis: Axis, extent: int) -> int:
-    """How many windows there are."""
-    return (extent + sum(axis.pads) - axis.dilation * (axis.taps - 1) - 1) // axis.stride + 1
+    _, *sample = shapes.unfold(shape_of(way.op.x), *Windows.of(way.taken))
+    return prod(sample) * element_bytes(way.op.x)
 
 
 def _unfold(way: Unfolding, constants: Constants) -> None:
@@ -182,13 +177,11 @@ def _unfold(way: Unfolding, constants: Constants) -> None:
     op = way.op
     weights, value = constants.array(op.w), op.pad_value.value.data
     assert weights is not None
-    strides, pads, dilations = Windows.of(way.taken)
-    kernel = [axis.taps for axis in way.taken]
-    made = graph.UnfoldOp(op.x, kernel=kernel, strides=strides, pads=pads, dilations=dilations, pad_value=value)
+    made = graph.UnfoldOp(op.x, **Windows.of(way.taken)._asdict(), pad_value=value)
     name = graph.name_of(op)
     graph.set_name(made, None if name is None else f"{name}.unfolded")
     stored = constants.weight(f"{op.w.name_hint or 'weight'}.unfolded", _unfolded(weights, way))
-    strides, pads, dilations = Windows.of(way.left)
+    _, strides, pads, dilations = Windows.of(way.left)
     product = graph.ConvOp(
         made.result, stored.result, op.bias, strides=strides, pads=pads, dilations=dilations, pad_value=value
     )
@@ -203,6 +196,7 @@ def _unfold(way: Unfolding, constants: Constants) -> None:
 class Windows(NamedTuple):
     """Where windows are, as layers have it."""
 
+    kernel: list[int]
     strides: list[int]
     pads: list[int]
     dilations: list[int]
@@ -211,7 +205,7 @@ class Windows(NamedTuple):
     def of(cls, axes: Sequence[Axis]) -> Windows:
         """Those of some axes."""
         pads = [axis.pads[side] for side in (0, 1) for axis in axes]
-        return cls([axis.stride for axis in axes], pads, [axis.dilation for axis in axes])
+        return cls([axis.taps for axis in axes], [axis.stride for axis in axes], pads, [axis.dilation for axis in axes])
 
 
 def _unfolded(weights: Array, way: Unfolding) -> Array:
