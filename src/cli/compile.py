@@ -63,7 +63,7 @@ def add_compile_options(parser: argparse.ArgumentParser, seed: str = "of random 
     add_count(group, "--rounds", "candidates of each walk of the search for a schedule", metavar="R")
     add_tiles(group, 32)
     told = "auto and schedule search by trying one way after another; the first is tried whatever the limits"
-    gap = "0.1 between ways to compile, 0 within a search"
+    gap = "0.01 between ways to compile, 0 within a search"
     add_effort(parser.add_argument_group("effort", told), " (default: to the end)", gap=gap, seed=seed)
 
 

@@ -30,7 +30,7 @@ RESERVED = 1 / 8
 ROUNDS = {"ours": 1000}
 """Candidates of a walk where a caller says nothing: seconds, and not the minutes of `tilewright schedule`."""
 
-NEAR = 0.1
+NEAR = 0.01
 """The gap at which `auto` and `schedule` try no other way, where a caller says nothing."""
 
 INTEGER_PART = "graph-normalize,graph-quantize,graph-integers"
@@ -48,7 +48,7 @@ class CompileOptions:
     A method of `search.fusion.METHODS` puts layers into groups that run tile by tile, `tile_rows` rows at most,
     searched for `time_limit_s` CPU seconds (0: to the end) from `seed`, or until their cost is at most `gap` above its
     bound (0.1 is 10 %; None: 0).  `auto` and `schedule` try no other way after as long, nor where a program's cycles
-    are at most `gap` (None: 0.1) above the bound of all programs.  `best` is the program of fewest predicted cycles of
+    are at most `gap` (None: 0.01) above the bound of all programs.  `best` is the program of fewest predicted cycles of
     all.  On machines of stages each layer's tiles are searched for until they are at most `gap` (None: 0.01, or after a
     few) above what the layer takes in any.  Where full rows do not fit, tiles have `tile_columns` columns at
     most (0: only if a layer does not fit otherwise).

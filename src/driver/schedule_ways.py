@@ -45,9 +45,6 @@ MOST_HEADS = 64
 UNFOLD_SHARE = 1 / 100
 """Part of the bound that taps as channels must save for a try."""
 
-CLOSE = 0.05
-"""A schedule so near to the bound of all programs is not made in other pieces."""
-
 LATE_GAIN = 0.02
 """Where bytes taken again late save so much of a program's cycles, weights in holes are not tried."""
 
@@ -115,10 +112,9 @@ class _Ways:
             with suppress(TilewrightError):
                 self.found[room] = _bounded_by(self.found[Room()], self.compiled(room))
 
-    def is_worth_more(self, gap: float | None = None) -> bool:
-        """Whether the best is farther than `gap` (of the options) from the bound of all programs, and there is time."""
-        near = is_near(self.found[self.best], self.options.near if gap is None else gap)
-        return not (near or self.limit.late)
+    def is_worth_more(self) -> bool:
+        """Whether the best is farther than the gap from the bound of all programs, and there is time."""
+        return not (is_near(self.found[self.best], self.options.near) or self.limit.late)
 
     def before(self, name: str, room: Room) -> ModuleOp:
         """The module before a pass of a way."""
@@ -158,7 +154,7 @@ class _Ways:
     def place(self) -> None:
         """The best with bytes taken again late, with weights in holes between maps, and in other pieces."""
         base = self.best
-        if base.split_heads or not self.is_worth_more(min(self.options.near, CLOSE)):
+        if base.split_heads or not self.is_worth_more():
             return
         self.take(base._replace(late=True, slack=-1))
         gained = self.cycles(self.best) <= (1 - LATE_GAIN) * self.cycles(base)

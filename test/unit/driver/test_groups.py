@@ -259,7 +259,7 @@ def test_searches_inside_end_by_the_same_options(way: CompileOptions, name: str,
     options = replace(way, gap=gap, time_limit_s=limit)
     search: Any = next(one for one in parse_passes(pipeline_text("edge16", options)).passes if one.name == name)
     assert (search.gap, search.time_limit_s) == (gap or 0, limit)
-    assert options.near == (0.1 if gap is None else gap)
+    assert options.near == (0.01 if gap is None else gap)
 
 
 def test_why_a_way_was_taken_is_printed_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
