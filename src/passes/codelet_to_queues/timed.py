@@ -112,20 +112,17 @@ def _pop(heap: Ints, base: int, size: int) -> int:
 
 @compiled
 def list_starts(work: Ints, before: Arrows, after: Arrows, ranked: Ints) -> Ints:
-    """When each instruction starts if units and resources that are free take what can start, the first in `ranked`."""
+    """When each instruction starts if of what can start the first in `ranked` does, as long as units are free.
+
+    Of several units that share a resource the one whose instruction is ranked first takes it.
+    """
     count = len(work)
     place_of = np.empty(count, np.int64)
     for place in range(count):
         place_of[ranked[place]] = place
-    units = np.full(count, -1, np.int64)  # in the order of their first instructions
-    known = 0
     sizes = np.zeros(work[:, UNIT].max() + 2, np.int64)
     for number in range(count):
-        unit = work[number, UNIT]
-        if sizes[unit + 1] == 0:
-            units[known] = unit
-            known += 1
-        sizes[unit + 1] += 1
+        sizes[work[number, UNIT] + 1] += 1
     base = _sums(sizes)
     heap, waiting = np.empty(count, np.int64), np.zeros(len(base), np.int64)
     missing = before.first[1:] - before.first[:-1]
@@ -139,17 +136,22 @@ def list_starts(work: Ints, before: Arrows, after: Arrows, ranked: Ints) -> Ints
     running, runs = np.empty(count, np.int64), 0  # a unit has at most one that takes time, but many of 0 cycles
     now = 0
     while True:
-        for unit in units[:known]:
-            while waiting[unit] > 0 and free[unit] <= now:
-                number = ranked[heap[base[unit]]]
-                if busy[work[number, RESOURCE]] > now:
-                    break
-                _pop(heap, int(base[unit]), int(waiting[unit]))
-                waiting[unit] -= 1
-                starts[number], ends[number] = now, now + work[number, CYCLES]
-                free[unit] = busy[work[number, RESOURCE]] = ends[number]
-                running[runs] = number
-                runs += 1
+        while True:
+            first = count
+            for unit in range(len(waiting)):
+                if waiting[unit] > 0 and free[unit] <= now and heap[base[unit]] < first:
+                    if busy[work[ranked[heap[base[unit]]], RESOURCE]] <= now:
+                        first = heap[base[unit]]
+            if first == count:
+                break
+            number = ranked[first]
+            unit = work[number, UNIT]
+            _pop(heap, int(base[unit]), int(waiting[unit]))
+            waiting[unit] -= 1
+            starts[number], ends[number] = now, now + work[number, CYCLES]
+            free[unit] = busy[work[number, RESOURCE]] = ends[number]
+            running[runs] = number
+            runs += 1
         if runs == 0:
             return starts
         now = ends[running[0]]

@@ -67,24 +67,24 @@ def test_arrows_and_chains(seed: int):
 
 
 def plain_list_starts(work: Ints, before: Lists, ranked: list[int]) -> list[int]:
-    """Event by event; each unit in the order of its first instruction takes the first ready one of its own in `ranked`.
+    """Event by event; of each unit the first ready one in `ranked` may start, of these the first with a free resource.
 
-    It waits where the resource of that one is busy.  What takes no time frees what depends on it for the same cycle,
-    after all units have taken what they can.
+    What takes no time frees what depends on it for the same cycle, after all units have taken what they can.
     """
     starts, ends = [-1] * len(work), [-1] * len(work)
     busy_unit, busy_resource = [0] * UNITS, [0] * UNITS
-    units = list(dict.fromkeys(work[:, UNIT].tolist()))
     done: set[int] = set()
     now = 0
     while len(done) < len(work):
-        for unit in units:
-            while busy_unit[unit] <= now:
-                ready = [n for n in ranked if work[n, UNIT] == unit and starts[n] < 0 and done.issuperset(before[n])]
-                if not ready or busy_resource[work[ready[0], RESOURCE]] > now:
-                    break
-                starts[ready[0]], ends[ready[0]] = now, now + int(work[ready[0], CYCLES])
-                busy_unit[unit] = busy_resource[work[ready[0], RESOURCE]] = ends[ready[0]]
+        while True:
+            ready = [n for n in ranked if starts[n] < 0 and done.issuperset(before[n])]
+            heads = {int(work[n, UNIT]): n for n in reversed(ready)}
+            free = [n for unit, n in heads.items() if max(busy_unit[unit], busy_resource[work[n, RESOURCE]]) <= now]
+            if not free:
+                break
+            first = min(free, key=ranked.index)
+            starts[first], ends[first] = now, now + int(work[first, CYCLES])
+            busy_unit[work[first, UNIT]] = busy_resource[work[first, RESOURCE]] = ends[first]
         over = {n for n, end in enumerate(ends) if starts[n] >= 0 and end <= now}
         if over == done:
             now = min(end for n, end in enumerate(ends) if starts[n] >= 0 and n not in done)
