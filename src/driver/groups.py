@@ -110,7 +110,7 @@ def _predicted(
 
     if options.extra_passes:
         return compile_module(load_model(module), target, options, progress, name).predicted
-    lowering = Lowering(module, options, progress, name)
+    lowering = Lowering(module, options, progress, name, is_bounded=False)
     texts = _texts(target, options)
     apart = lowering.before("nest-tile", texts[0])
     if cycles_apart(apart, machine_of(apart)) >= least:
@@ -161,9 +161,10 @@ def lower_groups(
         check_method(options.partition)
         return _first(lowering, _texts(target, options), options.dump)
 
-    def scheduled(room: Room, dump: Path | None = None) -> Program:
-        own = lowering if dump is None else Lowering(module, options, progress, name)  # which writes each pass
-        return _first(own, _texts(target, options, room), dump)
+    def scheduled(room: Room, dump: Path | None = None, *, tried: bool = False) -> Program:
+        own = lowering if dump is None else replace(lowering, kept={})  # which writes each pass
+        asked = replace(options, prove=False) if tried else options
+        return _first(own, _texts(target, asked, room), dump, recorded=not tried)
 
     return scheduled(Room(), options.dump) if options.schedule else fastest_schedule(lowering, target, scheduled)
 
@@ -189,12 +190,12 @@ def _texts(target: Target, options: CompileOptions, room: Room = Room()) -> list
     return [pipeline_text(target, options, int(capacity * share)) for share in GROUP_SHARES]
 
 
-def _first(lowering: Lowering, texts: Sequence[str], dump: Path | None = None) -> Program:
+def _first(lowering: Lowering, texts: Sequence[str], dump: Path | None = None, *, recorded: bool = True) -> Program:
     """The program of the first of some pipelines that finds room."""
     errors: list[InfeasibleError] = []
     for text in texts:
         try:
-            return replace(lowering.program(text, dump), refused=_why(errors))
+            return replace(lowering.program(text, dump, recorded=recorded), refused=_why(errors))
         except InfeasibleError as error:
             errors.append(error)
     raise errors[0]

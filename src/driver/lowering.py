@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..backends.program import Program
+    from ..costs.bounds.program import ProgramBound
 
 KEPT_BEFORE = (
     "graph-unfold",
@@ -33,18 +34,27 @@ Kept = dict[tuple[ModulePass, ...], tuple[ModuleOp, Watch]]
 
 @dataclass
 class Lowering:
-    """A module, which errors call `name`, and what the first passes of pipelines have made of it (`kept`)."""
+    """A module, which errors call `name`, and what the first passes of pipelines have made of it (`kept`).
+
+    The `bound` of all its programs is that of the first pipeline; without `is_bounded` it is not asked for.
+    """
 
     module: ModuleOp
     options: CompileOptions
     progress: Progress | None
     name: str
+    is_bounded: bool = True
+    bound: ProgramBound | None = None
     kept: Kept = field(default_factory=Kept)
 
-    def program(self, text: str, dump: Path | None = None) -> Program:
-        """The program by the passes of `text`; with `dump`, the IR after each pass that runs is written there."""
+    def program(self, text: str, dump: Path | None = None, *, recorded: bool = True) -> Program:
+        """The program by the passes of `text`; with `dump`, the IR after each pass that runs is written there.
+
+        Unless it is to be `recorded`, sources of its layers have no codelets.
+        """
         passes = parse_passes(text).passes
-        return program_of(*self._run(passes, len(passes), dump))
+        module, watch = self._run(passes, len(passes), dump, recorded)
+        return program_of(module, watch)
 
     def before(self, name: str, text: str) -> ModuleOp:
         """The module before the first pass `name` of `text`, one of `KEPT_BEFORE`; others read it, too."""
@@ -54,7 +64,9 @@ class Lowering:
             self._run(passes, end, None)
         return self.kept[passes[:end]][0]
 
-    def _run(self, passes: tuple[ModulePass, ...], end: int, dump: Path | None) -> tuple[ModuleOp, Watch]:
+    def _run(
+        self, passes: tuple[ModulePass, ...], end: int, dump: Path | None, recorded: bool = True
+    ) -> tuple[ModuleOp, Watch]:
         """The module before pass `end`, and the watch between its passes."""
         done = max((at for at in range(end + 1) if passes[:at] in self.kept), default=0)
         if done:
@@ -64,6 +76,8 @@ class Lowering:
             module = load_model(self.module)
             watch = Watch(self.name, replace(self.options, dump=dump), len(passes), self.progress)
             watch(None, module, passes[0])
+        watch.is_bounded, watch.is_recorded = self.is_bounded, recorded
+        watch.bound = watch.bound or self.bound
         context = make_context()
         for at, (one, following) in enumerate(zip(passes[done:], (*passes[done + 1 :], None), strict=True), done):
             if one.name in KEPT_BEFORE and at > done:
@@ -72,4 +86,5 @@ class Lowering:
                 break
             one.apply(context, module)
             watch(one, module, following)
+        self.bound = self.bound or watch.bound
         return module, watch

@@ -61,6 +61,8 @@ one gains."""
 def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[..., Program]) -> Program:
     """The program that ends first of those that `compiled` makes of a `Room` (and a folder for its IR).
 
+    All but the first are only `tried`, without proofs and without what layers were compiled from, until one is taken.
+
     With taps as channels or not, with all samples together, some of the first layers sample by sample, with attention
     split into heads or head by head, each also with hidden maps in chunks, and, where heads are not split, the best of
     these with bytes taken again late or with weights in holes between maps, and in other pieces.  All are compared with
@@ -74,10 +76,8 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
     ways.sample_by_sample(plain)
     ways.attend(plain)
     ways.place()
+    program = ways.taken()
     best, found = ways.best, ways.found
-    program = found[best]
-    if best != Room() and dump is not None:
-        program = _bounded_by(program, compiled(best, dump))
     tried = (Candidate(_way(room), *_cost(one), chosen=room == best) for room, one in found.items())
     return replace(program, candidates=tuple(tried) if len(found) > 1 else ())
 
@@ -110,7 +110,16 @@ class _Ways:
             self.found[room] = self.compiled(room, dump)
         elif room not in self.found:
             with suppress(TilewrightError):
-                self.found[room] = _bounded_by(self.found[Room()], self.compiled(room))
+                self.found[room] = self.compiled(room, tried=True)
+
+    def taken(self) -> Program:
+        """The program of the best way, compiled to the end; ways whose proof fails are left out."""
+        while (best := self.best) != Room():
+            try:
+                return self.compiled(best, self.options.dump)
+            except TilewrightError:
+                del self.found[best]
+        return self.found[best]
 
     def is_worth_more(self) -> bool:
         """Whether the best is farther than the gap from the bound of all programs, and there is time."""
@@ -214,11 +223,6 @@ class _Ways:
 def is_near(program: Program, gap: float) -> bool:
     """Whether a program is as near to the bound of all as makes other ways not worth a try."""
     return bool(program.lower_bound) and program.predicted["cycles"] <= (1 + gap) * program.lower_bound["cycles"]
-
-
-def _bounded_by(other: Program, program: Program) -> Program:
-    """A program with the bound of another of the same network."""
-    return replace(program, lower_bound=other.lower_bound, bound_by=other.bound_by)
 
 
 def _cost(program: Program) -> tuple[float, float]:

@@ -34,7 +34,8 @@ Loops stay rolled, so a layer becomes a few dozen operations at most, whatever i
 
 class Watch:
     """Between passes: verify, count ops, write the IR, tell the progress, and record what layers were compiled from;
-    `bound` is known when kernels are.
+    `bound` is known when kernels are, or before.  Nothing is bounded where it is not `is_bounded`, and no codelets are
+    recorded where it is not `is_recorded`.
 
     Raises `TilewrightError` (kind `limit`) for `subject` after a pass that makes more operations than `OPS_BASE` and
     `OPS_PER_OP` allow.
@@ -49,6 +50,7 @@ class Watch:
         self.ops_max = 0
         self.ops_limit = 0
         self.bound: ProgramBound | None = None
+        self.is_bounded = self.is_recorded = True
         self.recorder = SourceRecorder()
 
     def resumed(self, dump: Path | None) -> Watch:
@@ -65,7 +67,7 @@ class Watch:
             self._bound(module)
         if following is not None and following.name == "convert-graph-to-codelet":
             self._bound_of_layers(module)
-        if following is not None:
+        if following is not None and (self.is_recorded or not following.name.startswith("convert-codelet-to-")):
             self.recorder.record(module, following.name)
         if self.options.verify_each:
             module.verify()
@@ -79,7 +81,7 @@ class Watch:
     def _bound(self, module: ModuleOp) -> None:
         """What no program of these kernels goes below, on machines whose instructions say what they cost."""
         machine = machine_of(module)
-        if machine.control == "queues":
+        if machine.control == "queues" and self.is_bounded and self.bound is None:
             from ..passes.nest.program_bound import bound_of
 
             self.bound = bound_of(module, machine)

@@ -5,11 +5,11 @@ Cycles come from the capability's own formula, so a target's array shape is know
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ ISSUE_CYCLES = 64  # what an instruction costs beside its own cycles, in the sea
 MAX_ASSIGNMENTS = 512
 MOST_ANSWERS = 1 << 15  # of a kind that a pricer keeps: some hundred layers have as many
 
+Answer = TypeVar("Answer")
 Bound = tuple[tuple[str, str], ...]  # (capability dim, kernel dim)
 Split = tuple[str, str, int]  # axis, capability dim, ways
 
@@ -51,6 +52,7 @@ class Pricer:
     _costs: dict[tuple[str, str], _Costs] = field(default_factory=dict[tuple[str, str], _Costs])
     _best: dict[Any, Binding] = field(default_factory=dict[Any, Binding])
     _matches: dict[Kernel, tuple[Match, ...]] = field(default_factory=dict[Kernel, "tuple[Match, ...]"])
+    _others: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
     def matches(self, kernel: Kernel) -> tuple[Match, ...]:
         """All ways to run a kernel (`matching.matches`)."""
@@ -58,6 +60,13 @@ class Pricer:
             _make_room(self._matches)
             self._matches[kernel] = matches(kernel, self.machine)
         return self._matches[kernel]
+
+    def remembered(self, question: object, answer: Callable[[], Answer]) -> Answer:
+        """What was answered before, by `answer` the first time; `question` is all that this depends on."""
+        if question not in self._others:
+            _make_room(self._others)
+            self._others[question] = answer()
+        return self._others[question]
 
     def _of(self, capability: Capability) -> _Costs:
         key = capability.node, capability.name

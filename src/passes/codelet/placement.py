@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple, NoReturn
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
@@ -278,9 +279,9 @@ def _used(lives: Lives, memory: Memory) -> list[int]:
     own = [item.size_bytes for item in lives.scratch(memory, apart=False)]
     used = [size + following for size, following in zip(own, [*own[1:], 0], strict=True)]
     for op in lives.open_tensors(memory):
-        first, last = lives.lives[op]
+        (first, last), size = lives.lives[op], tensor_bytes(op)
         for moment in range(first, last + 1):
-            used[moment] += tensor_bytes(op)
+            used[moment] += size
     return used
 
 
@@ -291,14 +292,12 @@ SHARES = 1.0, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5
 def allocate_on_chip(lives: Lives, *, ahead: bool, late: bool = False) -> None:
     """Addresses of all tensors and locals on chip; with `ahead`, loads of weights move to where there is room for them.
 
-    With `late` bytes are `reused_late`.
-
-    `InfeasibleError` where a memory is too small.
+    With `late` bytes are `reused_late`.  `InfeasibleError` where a memory is too small.
     """
     memories = onchip_memories(lives.machine)
-    tried = [hoisted(lives, memories, share) for share in SHARES] if ahead else []
+    tried = (hoisted(lives, memories, share) for share in SHARES) if ahead else ()
     last: list[Placement] = []
-    for early in [*tried, dict[TensorOp, int]()]:
+    for early in chain(tried, [dict[TensorOp, int]()]):
         placements = [place(lives, memory, early, late=late) for memory in memories]
         if not any(placement.missing_bytes for placement in placements):
             write(lives, early, placements)

@@ -16,7 +16,7 @@ from ...machine.layer_table import LayerRecorder, LayerTable
 from .boxes import Reach
 from .dependences import Span, Touches
 from .held import Box, Cutter, NonzeroCutter, spread_dims
-from .isa import Binding, Isa
+from .isa import Binding, isa_of
 from .order import Problem, Work
 from .plan_compute import ComputePlan, cannot_continue, plan_compute
 from .plan_transfer import Part as Piece
@@ -71,7 +71,7 @@ class Emitter(Runner[PlannedState]):
 
     def __init__(self, machine: Machine) -> None:
         super().__init__()
-        self.isa = Isa(machine)
+        self.isa = isa_of(machine)
         self.memories = {memory.name: i for i, memory in enumerate(machine.memories)}
         self.prices = Prices(machine)
         self.touches = Touches()

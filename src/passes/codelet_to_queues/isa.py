@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from ...machine import Capability, Field, Machine, Mnemonic
 
 if TYPE_CHECKING:
     from .macros import Expansion
+    from .plan_compute import Shape
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,10 @@ class Control:
 
 
 class Isa:
-    """All bindings of a machine, by the capability they do; `TilewrightError` for a control model other than queues."""
+    """All bindings of a machine, by the capability they do; `TilewrightError` for a control model other than queues.
+
+    `shapes` has what computes became so far, by all but their addresses (`isa_of`).
+    """
 
     def __init__(self, machine: Machine) -> None:
         from .macros import macro_bindings  # which binds as it is done here
@@ -165,6 +170,7 @@ class Isa:
             tuple((header.index(tag), header.index(count)) for tag, count in machine.waits),
         )
         self.bindings: dict[tuple[str, str], list[Binding]] = {}
+        self.shapes: dict[object, Shape] = {}
         for number, mnemonic in enumerate(machine.mnemonics):
             if mnemonic.capability and _has_choice(mnemonic):
                 binding = self._bind(number, mnemonic)
@@ -272,6 +278,12 @@ class Isa:
             index[mnemonic.accumulate] if mnemonic.accumulate else -1,
             {axis: index[field] for axis, field in axes if field},
         )
+
+
+@lru_cache(maxsize=4)
+def isa_of(machine: Machine) -> Isa:
+    """The bindings of a machine, with the shapes of computes that were seen before; the last few are kept."""
+    return Isa(machine)
 
 
 def _has_choice(mnemonic: Mnemonic) -> bool:

@@ -16,6 +16,9 @@ from .isa import Binding, Isa
 from .spreading import Spreading
 from .tree import Codelet, Issue, Surrogate
 
+MOST_SHAPES = 1 << 16
+"""Shapes that are remembered of all computes."""
+
 
 @dataclass(frozen=True)
 class ComputeOperand:
@@ -69,7 +72,7 @@ class Shape:
 
 @dataclass
 class ComputePlan:
-    """The mnemonic and operands of a compute, and the shapes seen so far."""
+    """The mnemonic and operands of a compute, and the shapes seen so far, its own and those of all (`known`)."""
 
     binding: Binding
     operands: tuple[ComputeOperand, ...]
@@ -77,6 +80,7 @@ class ComputePlan:
     reduced: tuple[str, ...]
     template: list[int]
     spreading: Spreading | None = None
+    known: dict[object, Shape] = field(default_factory=dict[object, "Shape"])
     shapes: dict[tuple[tuple[int, ...], frozenset[int]], Shape] = field(
         default_factory=dict[tuple[tuple[int, ...], frozenset[int]], Shape]
     )
@@ -125,7 +129,7 @@ def plan_compute(isa: Isa, codelet: Codelet, node: Issue) -> ComputePlan:
     template = _template(binding, node, [surrogates[names.index(slot.name)] for slot in binding.operands])
     reduced = reduction_dims(statement) if statement.reduce != "=" else ()
     bound, spreading = tuple(dim for _, dim in node.dims), Spreading.of(isa.machine, binding, codelet, node)
-    return ComputePlan(binding, tuple(operands), bound, reduced, template, spreading)
+    return ComputePlan(binding, tuple(operands), bound, reduced, template, spreading, isa.shapes)
 
 
 def _binding(isa: Isa, node: Issue, surrogates: Sequence[Surrogate]) -> Binding:
@@ -171,6 +175,33 @@ def cannot_continue(codelet: Codelet, node: Issue, binding: Binding) -> Tilewrig
 def _shape(
     plan: ComputePlan, codelet: Codelet, node: Issue, extents: tuple[int, ...], outside: frozenset[int]
 ) -> Shape:
+    """A shape; that of another compute which differs in addresses alone, if there is one."""
+    binding, spreading = plan.binding, plan.spreading
+    slots = tuple(slot_dim for slot_dim, _ in node.dims)
+    strides = tuple(
+        tuple(0 if operand.position in outside else operand.stride(dim) for operand in plan.operands)
+        for _, dim in node.dims
+    )
+    sizes = tuple(codelet.surrogates[operand.surrogate].element_bytes for operand in plan.operands)
+    spread = None if spreading is None else (spreading.tile, spreading.own)
+    key = (id(binding), slots, extents, strides, sizes, spread, tuple(plan.template))
+    if key not in plan.known:
+        if len(plan.known) >= MOST_SHAPES:
+            plan.known.clear()
+        plan.known[key] = _new_shape(plan, codelet, node, extents, slots, strides, sizes)
+    return plan.known[key]
+
+
+def _new_shape(
+    plan: ComputePlan,
+    codelet: Codelet,
+    node: Issue,
+    extents: tuple[int, ...],
+    slots: Sequence[str],
+    strides: Sequence[Sequence[int]],
+    sizes: Sequence[int],
+) -> Shape:
+    """A shape, with the bytes of an element of each operand and those from one iteration of a dim to the next."""
     binding, row = plan.binding, plan.template.copy()
     for (slot_dim, dim), extent in zip(node.dims, extents, strict=True):
         if extent > binding.limit(slot_dim):
@@ -181,10 +212,6 @@ def _shape(
                 f"{extent} of {dim}",
                 f"loop over {dim} outside",
             )
-    slots = [slot_dim for slot_dim, _ in node.dims]
-    strides = [
-        [0 if operand.position in outside else operand.stride(dim) for operand in plan.operands] for _, dim in node.dims
-    ]
     spread = plan.spreading.of_piece(extents, slots) if plan.spreading is not None else None
     folded = _folded(plan, extents, slots, strides)
     if folded is not None:
@@ -202,13 +229,13 @@ def _shape(
                 continue
             binding.set_stride(row, operand.position, slot_dim, own[place], f"codelet {codelet.name}")
             steps.append((extent, own[place]))
-        reach.append(reach_of(steps, codelet.surrogates[operand.surrogate].element_bytes))
+        reach.append(reach_of(steps, sizes[place]))
     return Shape(binding, row, _kept(row, binding), tuple(reach))
 
 
 def _folded(
-    plan: ComputePlan, extents: tuple[int, ...], slots: Sequence[str], strides: Sequence[list[int]]
-) -> tuple[tuple[int, ...], list[list[int]], Mapping[str, str]] | None:
+    plan: ComputePlan, extents: tuple[int, ...], slots: Sequence[str], strides: Sequence[Sequence[int]]
+) -> tuple[tuple[int, ...], Sequence[Sequence[int]], Mapping[str, str]] | None:
     """Extents, strides and spread with one dim in another, in which it goes on where that ends, as rows after columns.
 
     The way that saves most cycles; None where none saves any.

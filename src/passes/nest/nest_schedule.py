@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i64
@@ -150,7 +151,8 @@ class Reader:
         pieces: dict[int, int] = {}
         for part in PIECES:
             limit = memory.capacity_bytes // part // 2
-            found = stream_of(self.machine, layer, limit)
+            question = "stream", layer.form, limit
+            found = self.pricer.remembered(question, partial(stream_of, self.machine, layer, limit))
             if found is not None:
                 rest = sum(size for value, size in whole.items() if not self._cut(layer, found.names, value))
                 pieces.setdefault(2 * (found.piece_bytes + rest), limit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
@@ -147,7 +148,7 @@ def _tile(op: nest.GroupOp, pricer: Pricer, known: dict[Group, tuple[Node, ...]]
 
 
 def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer, rows_worth: int) -> None:
-    known: dict[tuple[Group, int, bool], tuple[Way, list[Way]]] = {}
+    known: dict[object, tuple[Way, list[Way]]] = {}
     arrivals = Arrivals(pricer.machine)
     for group, fused in groups.items():
         if group.is_mapped:
@@ -157,9 +158,9 @@ def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer, rows_
             continue
         pieces = group.attributes.get("piece_bytes")
         limit = pieces.value.data if isinstance(pieces, IntegerAttr) else 0
-        key = fused.layers[0].problem, limit, BY_SAMPLE in group.attributes
+        key = fused.layers[0].form, limit, BY_SAMPLE in group.attributes
         if key not in known:
-            ways = _whole_ways(fused.layers[0], *key[1:], pricer)
+            ways = pricer.remembered(("ways", *key), partial(_whole_ways, fused.layers[0], *key[1:], pricer))
             best = max(ways, key=lambda way: way.pieces * (rows_worth if way.by_rows else 1))
             known[key] = best, [way for way in ways if cuts_weights(fused.layers[0], way.tree)]
         set_mapping(group, arrivals.choose(fused, *known[key]).tree)

@@ -129,6 +129,14 @@ class FusedLayer:
         holds = (node.buffer_names for node in self.op.mapping.walk() if isinstance(node, nest.HoldOp))
         return frozenset(name for names in holds for name in names if name in self.weights)
 
+    @cached_property
+    def form(self) -> tuple[object, ...]:
+        """All of it but the values that it reads and makes: what its mapping is chosen by."""
+        maps = tuple((name, len(pieces)) for name, pieces in self.maps.items())
+        copied = tuple((name, root.type) for name, root in self.copied.items())
+        axes = self.sample, self.row, self.column, self.by_rows
+        return self.problem, axes, tuple(self.memories.items()), maps, tuple(self.weights), copied
+
     @property
     def map_memory(self) -> str:
         """The memory of its maps; where there are several, that of its results."""

@@ -170,9 +170,9 @@ def test_layer_by_layer_is_not_compiled_where_its_traffic_alone_takes_longer(
     asked: list[str] = []
     real = Lowering.program
 
-    def program(lowering: Lowering, text: str, dump: Path | None = None) -> Program:
+    def program(lowering: Lowering, text: str, dump: Path | None = None, *, recorded: bool = True) -> Program:
         asked.append(lowering.options.partition)
-        return real(lowering, text, dump)
+        return real(lowering, text, dump, recorded=recorded)
 
     monkeypatch.setattr(Lowering, "program", program)
     options = CompileOptions(gap=0)

@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 from xdsl.passes import ModulePass
 
-from tilewright.driver import CompileOptions
+from tilewright.driver import CompileOptions, compile
 from tilewright.driver.lowering import Lowering
 from tilewright.driver.models import load_model
 from tilewright.driver.pipelines import SCHEDULE, Room, pipeline_text
+from tilewright.passes.codelet.codelet_verify import CodeletVerifyPass
 from tilewright.passes.graph.graph_normalize import GraphNormalizePass
+from tilewright.passes.nest import program_bound
 from tilewright.passes.nest.nest_schedule import NestSchedulePass
 
 from ..passes.nest_to_codelet.fused_models import residual
@@ -54,3 +56,27 @@ def test_the_ir_is_dumped_where_asked(tmp_path: Path):
     first, second = ({path.name for path in (tmp_path / name).iterdir()} for name in ("first", "second"))
     assert "00-import.mlir" in first - second
     assert second < first
+
+
+def test_the_bound_is_computed_once(monkeypatch: pytest.MonkeyPatch):
+    asked: list[object] = []
+    monkeypatch.setattr(
+        program_bound, "bound_of", lambda *given, real=program_bound.bound_of: asked.append(given) or real(*given)
+    )
+    lowering = Lowering(load_model(residual(2, 14)), OPTIONS, None, "it")
+    texts = [pipeline_text("edge16", OPTIONS, room=room) for room in (Room(), Room(unfold=True))]
+    first, second = (lowering.program(text) for text in texts)
+    assert len(asked) == 1
+    assert first.lower_bound == second.lower_bound != {}
+
+
+def test_only_the_way_that_is_taken_is_proved(monkeypatch: pytest.MonkeyPatch):
+    proved: list[CodeletVerifyPass] = []
+    real = CodeletVerifyPass.apply
+    monkeypatch.setattr(CodeletVerifyPass, "apply", lambda self, *given: proved.append(self) or real(self, *given))
+    options = CompileOptions(partition=SCHEDULE, gap=0)
+    program = compile(residual(4, 14), options=options)
+    assert len(program.candidates) > 2
+    first = program.candidates[0].chosen
+    assert len(proved) == (1 if first else 2)
+    assert all("codelet" in source.ir for source in program.sources)
