@@ -138,7 +138,7 @@ def all_told_apart(told_apart: Function) -> Function:
 FAULTS = [
     Fault(8, "spreads: bound", "space.narrowing:bound_of_box", THOUSANDTH),
     Fault(8, "spreads: least of a set of kept tensors", "space.ways:least_at", THOUSANDTH),
-    Fault(8, "spreads: energy between memories", "space.ways:passed", THOUSANDTH),
+    Fault(8, "spreads: energy between memories", "space.ways:settle", THOUSANDTH),
     Fault(8, "spreads: steps", "space.narrowing:lay_out", THOUSANDTH),
     Fault(8, "spreads: words of a window", "space.narrowing:window_share", THOUSANDTH),
     Fault(8, "spreads: instances with work", "space.narrowing:working_along", times(2)),

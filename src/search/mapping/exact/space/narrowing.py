@@ -25,8 +25,8 @@ from .ways import Ways, least_at, tensor_costs
 FIRST_ROOM = 1 << 12
 """Boxes that there is room for at first; there is more when it is needed."""
 
-MAX_BOXES = 1 << 20
-"""Boxes that wait at most."""
+MAX_BOXES = 1 << 21
+"""Boxes that there is room for at most."""
 
 AT_ONCE, NODES, FEWEST = 64, 4096, 256
 """Spreads that are found, and boxes that are looked at, between two looks at the clock; boxes at least."""
@@ -34,20 +34,18 @@ AT_ONCE, NODES, FEWEST = 64, 4096, 256
 
 class Boxes(NamedTuple):
     """Boxes that wait: numbers of their smallest and largest factors, `low` and `high` (N, K, D), by memory with a mesh
-    and dimension, `bound` (N,); the `heap` (N,) has them in order, `free` (N,) are places without one; `number` (2,) of
-    both."""
+    and dimension, `bound` (N,); the `heap` (N,) has them in order; `number` (2,) of these, and of all boxes so far."""
 
     low: Ints
     high: Ints
     bound: Floats
     heap: Ints
-    free: Ints
     number: Ints
 
 
 class Desk(NamedTuple):
     """The box that is looked at: factors `low` and `high` (L, D), `inside` (2, L + 1, D) children in a memory by those;
-    `flows` (3, T, L) as in `tensor_costs`, `used` (L,) instances, `room` (2, T, 2) for tensors."""
+    `flows` (3, T, L) as in `tensor_costs`, `used` (L,) instances, `room` (2, T, 2) and `words` (L, 2) for tensors."""
 
     low: Ints
     high: Ints
@@ -55,13 +53,13 @@ class Desk(NamedTuple):
     flows: Floats
     used: Floats
     room: Floats
+    words: Floats
 
 
 def new_boxes(room: int, places: int, dims: int) -> Boxes:
     """Room for boxes."""
-    shape, order = (room, places, dims), np.arange(room, dtype=np.int64)[::-1].copy()
-    numbers = np.array([0, room], np.int64)
-    return Boxes(np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(room), order.copy(), order, numbers)
+    sizes = np.zeros((2, room, places, dims), np.int64)
+    return Boxes(sizes[0], sizes[1], np.zeros(room), np.zeros(room, np.int64), np.ones(2, np.int64))
 
 
 def new_desk(model: Model) -> Desk:
@@ -69,7 +67,7 @@ def new_desk(model: Model) -> Desk:
     levels, tensors, dims = len(model.capacity), len(model.full), len(model.bounds)
     rows, flows = np.ones((levels, dims), np.int64), np.ones((3, tensors, levels))
     inside = np.ones((2, levels + 1, dims), np.int64)
-    return Desk(rows, rows.copy(), inside, flows, np.ones(levels), np.ones((2, tensors, 2)))
+    return Desk(rows, rows.copy(), inside, flows, np.ones(levels), np.ones((2, tensors, 2)), np.zeros((levels, 2)))
 
 
 @bare
@@ -231,7 +229,7 @@ def bound_of_box(model: Model, mesh: Mesh, ways: Ways, desk: Desk, single: bool,
     if best > most:
         return best
     for t in range(model.full.shape[0]):
-        tensor_costs(ways, t, model.is_output[t], desk.flows[:, t], desk.used, desk.room[:, t])
+        tensor_costs(model, ways, t, desk.flows[:, t], desk.used, desk.room[:, t], desk.words)
     best = np.inf
     for mask in range(ways.beyond.shape[0]):
         best = min(best, least_at(model, ways, mask, steps, desk.room))
@@ -282,8 +280,8 @@ def narrow(
     Ends after `NODES` boxes, too, and where there is no room for more; boxes of bounds from the second on are left out.
     """
     beyond, most = limits
-    count, nodes, heap, number = 0, NODES, boxes.heap, boxes.number
-    while number[0] > 0 and number[1] > 0 and nodes > 0 and count < out.shape[0]:
+    count, nodes, heap, number, room = 0, NODES, boxes.heap, boxes.number, boxes.bound.shape[0]
+    while number[0] > 0 and number[1] < room and nodes > 0 and count < out.shape[0]:
         slot = int(heap[0])
         bound = float(boxes.bound[slot])
         if (bound > beyond and nodes < NODES - FEWEST) or bound >= most:
@@ -300,17 +298,11 @@ def narrow(
                     out[count, mesh.levels[i], e] = mesh.factors[e, boxes.low[slot, i, e]]
             count += 1
         else:
-            number[1] -= 1
-            other = int(boxes.free[number[1]])
+            other = int(number[1])
             boxes.low[other], boxes.high[other] = boxes.low[slot], boxes.high[slot]
             boxes.low[other, k, d], boxes.high[slot, k, d] = middle + 1, middle
-            if not place(model, mesh, ways, boxes, desk, other, bound, most):
-                boxes.free[number[1]] = other
-                number[1] += 1
-            if place(model, mesh, ways, boxes, desk, slot, bound, most):
-                continue
-        boxes.free[number[1]] = slot
-        number[1] += 1
+            number[1] += 1 if place(model, mesh, ways, boxes, desk, other, bound, most) else 0
+            place(model, mesh, ways, boxes, desk, slot, bound, most)
     return count
 
 
@@ -321,15 +313,13 @@ class Narrowing:
         self._model, self._mesh, self._desk = model, mesh, new_desk(model)
         self._boxes = new_boxes(FIRST_ROOM, len(mesh.levels), len(model.bounds))
         self._boxes.high[0] = (mesh.factors > 0).sum(axis=1) - 1
-        self._boxes.heap[0] = 0
-        self._boxes.number[:] = 1, FIRST_ROOM - 1
 
     def look(self, ways: Ways, most: float, beyond: float) -> tuple[Ints, Floats]:
         """Some spreads (N, L, D) of the next bounds (N,), up to `beyond`; there may be none yet.
 
         Bounds from `most` on are of no interest, now and later.
         """
-        if self._boxes.number[1] == 0 and len(self._boxes.free) < MAX_BOXES:
+        if not self._room and len(self._boxes.bound) < MAX_BOXES:
             self._grow()
         out, values = np.empty((AT_ONCE, *self._desk.low.shape), np.int64), np.empty(AT_ONCE)
         found = int(narrow(self._model, self._mesh, ways, self._boxes, self._desk, (beyond, most), out, values))
@@ -337,17 +327,20 @@ class Narrowing:
 
     def _grow(self) -> None:
         """Make room for twice as many boxes."""
-        old, room = self._boxes, len(self._boxes.free)
-        self._boxes = new_boxes(2 * room, *old.low.shape[1:])
-        for mine, others in zip(self._boxes[:4], old[:4], strict=True):
-            mine[:room] = others
-        self._boxes.free[:room] = np.arange(room, 2 * room)
-        self._boxes.number[:] = old.number[0], room
+        old = self._boxes
+        self._boxes = new_boxes(2 * len(old.bound), *old.low.shape[1:])
+        for mine, others in zip(self._boxes, old, strict=True):
+            mine[: len(others)] = others
+
+    @property
+    def _room(self) -> bool:
+        """Whether there is room for one more box."""
+        return bool(self._boxes.number[1] < len(self._boxes.bound))
 
     @property
     def stuck(self) -> bool:
         """Whether too many boxes wait to go on."""
-        return bool(self._boxes.number[1] == 0 and len(self._boxes.free) >= MAX_BOXES)
+        return not self._room and len(self._boxes.bound) >= MAX_BOXES
 
     @property
     def reached(self) -> float:

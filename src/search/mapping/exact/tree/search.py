@@ -24,7 +24,7 @@ from ..space.families import families_of, last_kept
 from ..space.meshes import least_steps
 from ..space.model import TRIFLE, model_of, reduced
 from ..space.spreads import Factors, Layout, chain_arrays, hold_choices, placed
-from ..space.ways import Ways, prices_of
+from ..space.ways import Ways
 from .incumbent import Incumbent
 from .leaves import Settling, Site
 from .state import Best, new_frames, new_state
@@ -125,7 +125,7 @@ class Search:
         masks = {last_kept(kept) for kept in product(*self.chains)}
         beyond = [self.estimates.outer.least(mask) if mask in masks else inf for mask in range(1 << self.tensors)]
         least = float(self.least), float(self.limits.cycles)
-        return Ways(*chain_arrays(self.chains), np.array(beyond), prices_of(self.model), self.objective, *least)
+        return Ways(*chain_arrays(self.chains), np.array(beyond), self.objective, *least)
 
     def more_spreads(self, family: int, first: float) -> None:
         """Look for more spreads of a family; they go to the queue."""
