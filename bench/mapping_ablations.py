@@ -1,7 +1,7 @@
 """The exact mapper with one part left out at a time: what each part is worth.
 
     python bench/mapping_ablations.py --rows 60
-    python bench/mapping_ablations.py --only 'merge|closing' --factors imperfect --rows 40
+    python bench/mapping_ablations.py --only 'merge|tiles' --factors imperfect --rows 40
 
 Rows are those of docs/mapping_table.csv: with perfect factors the ones that took longest, with imperfect ones as many
 evenly from all.  Each is searched with all parts, then with each part left out, in a process of its own; where compiled
@@ -80,7 +80,6 @@ PARTS = [
     Part("7: meshes that act as one", (("exact.dominance.symmetries:more_apart", answer(True)),)),
     Part("6: dimensions that may change places", (("exact.dominance.symmetries:symmetries", answer([])),)),
     Part("12: cycles in which inner tiles arrive", (("exact.bounds.cost_to_go:Ahead._with_arrivals", answer(-inf)),)),
-    Part("10: costs when a memory's loops are over", (("exact.bounds.nodes:may_close", compiled_answer(True)),)),
     Part("15: children side by side have it all", (("exact.traffic.windows:present", compiled_answer(1 << 60)),)),
     Part("16: windows of two terms", (("exact.traffic.ragged:understood", NEVER),)),
     Part("refine: annealing", (("refine.anneal:Annealer.run", lambda right: lambda self, start, *more: start),)),

@@ -169,7 +169,6 @@ FAULTS = [
         "bounds.tables:Tables.told_apart",
         all_told_apart,
     ),
-    Fault(12, "energy times delay by tile", "bounds.delays:least_product", THOUSANDTH),
     Fault(12, "energy times delay past a memory", "bounds.bypassing:least_product", THOUSANDTH),
     Fault(12, "energy times delay by sums", "bounds.estimates:Estimates._weighed", THOUSANDTH),
     Fault(12, "least cycles", "bounds.delays:Delays.least", THOUSANDTH),

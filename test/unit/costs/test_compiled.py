@@ -14,15 +14,16 @@ from numba import njit
 from numba.core.caching import IndexDataCacheFile
 
 from tilewright.costs import compiled
-from tilewright.search.mapping.exact.bounds.delays import least_product
+from tilewright.search.mapping.exact.bounds.delays import Worth, weigh
 
 
 @pytest.mark.skipif(compiled.INTERPRETED, reason="functions are not compiled")
 def test_what_an_entry_calls_is_optimised_with_it():
     """`cycles_with` and its `max` are part of the function that calls them, whose code has no call of them."""
-    entry = cast(Any, njit(cast(Any, least_product).py_func))
+    entry, out = cast(Any, njit(cast(Any, weigh).py_func)), np.empty(2)
     energies, ports, waiting = np.array([[3.0, 2.0]]), np.array([[10.0, 20.0]]), np.array([1.0, 2.0])
-    assert entry(energies, ports, waiting, np.array([True, True]), 1.0, 5.0, 7.0) == 4.0 * 11.0
+    entry(energies, ports, waiting, np.array([True, True]), (5.0, 7.0), Worth(0.0, 1.0, 11.0), out)
+    assert out.tolist() == [3.0, 2.0 + (22.0 / 11.0 - 1.0)]
     (text,) = entry.inspect_llvm().values()
     assert re.search(r"call [^\n]*(cycles_with|max)", text) is None
 

@@ -12,6 +12,7 @@ import numpy as np
 from ....algebra.factors import divisors_of, primes_of
 from ....costs.hierarchy import Architecture, Problem
 from ..pricing import Ints
+from ..remembered import remembered
 from ..room import Room
 from ..values import Space
 from .program import Expression, Program, total
@@ -50,7 +51,6 @@ class Formulation:
         ]
         self.dims = [dim for dim, bound in enumerate(problem.bounds) if bound > 1]
         self.ranked = len(arch.levels) - 2
-        self._extents: dict[tuple[int, tuple[int, ...]], Expression] = {}
         spread = arch.may_spread(problem)
         self._counts = {
             (factor, level, way): self.program.variable(factor.count)
@@ -97,12 +97,8 @@ class Formulation:
         rows = self.problem.tensors[tensor].coefficients
         return [dim for dim in self.dims if any(row[dim] for row in rows)]
 
+    @remembered
     def _log_extent(self, level: int, row: tuple[int, ...]) -> Expression:
-        if (level, row) not in self._extents:
-            self._extents[level, row] = self._new_extent(level, row)
-        return self._extents[level, row]
-
-    def _new_extent(self, level: int, row: tuple[int, ...]) -> Expression:
         dims = [dim for dim, c in enumerate(row) if c]
         plain = total(self.log_loops(dims, inner) for inner in range(level + 1))
         if len(dims) == 1 and (row[dims[0]] == 1 or self.room.model == "exact"):

@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .....costs.compiled import bare, bare_entry
+from ...remembered import remembered
 from ..dominance.symmetries import Kept
 from ..space.model import EVERY, UNRELATED, Floats, Ints, Model, one_way
 from ..tree.state import Skeleton
-from .outcomes import Case, Way
+from .outcomes import MOVED, Case, Way
 from .outer import ports_of
 from .sections import Plan, Section
 from .skeletons import steady_and_far
@@ -26,9 +27,6 @@ MAX_CASES = 1 << 18
 
 MAX_CELLS = 1 << 22
 """Cells of the words in all plans that are kept."""
-
-MOVED: Way = (0, -1, EVERY)
-"""What loops of the outermost memory mean for a tensor that those further in move."""
 
 
 @bare
@@ -95,9 +93,7 @@ def least_product(
     (T,) are room.
     """
     children, energy, steady, fewest = known
-    last, found, kept = model.capacity.shape[0] - 1, float(np.inf), 0
-    for t in range(words.shape[0]):
-        kept |= int(skeleton.kept[last - 1, t]) << t
+    last, found, kept = model.capacity.shape[0] - 1, float(np.inf), int(skeleton.held[-2])
     latency, waits = latencies_of(model, skeleton), not model.timeloop
     least = max(steady + latency, fewest)
     fill_rooms(model, skeleton, rooms)
@@ -139,7 +135,6 @@ class Past:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._rooms, self._words, self._far = np.zeros(len(model.full)), np.zeros(len(model.full)), np.zeros(2)
-        self._sets: dict[Kept, tuple[int, tuple[int, ...], tuple[int, ...]]] = {}
 
     def any(self, kept: Kept) -> bool:
         """Whether tensors do."""
@@ -156,15 +151,13 @@ class Past:
         rooms, words = self._rooms, self._words
         return (1 - 1e-9) * least_product(self._model, skeleton, plan, section.cells, known, self._far, rooms, words)
 
+    @remembered
     def _sets_of(self, kept: Kept) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
         """The set of tensors that the last memory keeps; those without windows that pass it; of them, those that a
         single memory keeps."""
-        if kept not in self._sets:
-            chains = list(enumerate(kept))
-            passing = tuple(t for t, own in chains if any(own) and not own[-1] and self._model.windows[t] == 0)
-            alone = tuple(t for t in passing if sum(kept[t]) == 1)
-            self._sets[kept] = sum(1 << t for t, own in chains if own[-1]), passing, alone
-        return self._sets[kept]
+        chains = list(enumerate(kept))
+        passing = tuple(t for t, own in chains if any(own) and not own[-1] and self._model.windows[t] == 0)
+        return sum(1 << t for t, own in chains if own[-1]), passing, tuple(t for t in passing if sum(kept[t]) == 1)
 
 
 def _plan_of(model: Model, whole: Section, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> Plan:

@@ -15,22 +15,19 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from ...remembered import remembered
 from ..space.model import Floats, Ints, Model
 from ..traffic.busy import busy_along
-from ..tree.state import Beyond, Skeleton, kept_at
+from ..tree.state import Beyond, Grid, Skeleton
 from .delays import Delays
 from .grids import Store, cells_of, sizes_of, swept
 from .inner_grids import Rooms
-from .inward import Layer, Passage, Pending, Step
-from .outcomes import Case, Orders, Outcome, Way, outcomes_of
+from .inward import Passage, Pending, Step
+from .outcomes import Case, Way, outcomes_of, sets_at_rest
 from .outer import Outer
 from .resting import Terms, parts_of
 from .sections import Section, Sections
 from .tables import Tables
-
-MAX_CODES = 4096
-"""Combinations of pending tensors that have a table at most."""
-
 
 NEAR = 2.0
 """How far above its least energy times its least cycles a skeleton's bound is at most if inner tiles may matter."""
@@ -51,8 +48,6 @@ class Ahead:
         self._model, self._tables, self._outer, self._sections = (model, tables, outer, sections)
         self._dims, self._tensors = tables.dims, len(model.full)
         self._every, self._rooms = (1 << self._dims) - 1, Rooms(model, tables, cells)
-        self._orders = Orders(model)
-        self._outcomes: dict[tuple[int, int], list[Outcome]] = {}
         self._outermost: dict[tuple[int, tuple[int, ...], bytes], Floats] = {}
         self._nobody: Pending = (-1,) * self._tensors
         self._worth: tuple[float, float] | None = None
@@ -62,7 +57,7 @@ class Ahead:
 
     def section_of(self, skeleton: Skeleton) -> Section:
         """The last memory's tiles."""
-        return self._sections.of(skeleton.inside[-1], kept_at(skeleton, self._outer.last - 1))
+        return self._sections.of(skeleton.inside[-1], int(skeleton.held[-2]))
 
     def take(self, skeleton: Skeleton) -> None:
         """Take up a skeleton."""
@@ -72,7 +67,7 @@ class Ahead:
         if len(self._rooms) + len(self._passages) > MAX_ROOMS:
             self._rooms.clear()
             self._passages, self._places = {}, Store(MAX_PLACES)
-        self._inner = self._rooms.all_of(skeleton, self._section.grid)
+        self._inner = self._rooms.all_of(skeleton)
         self._grids = [room.grid for room in self._inner] + [self._section.grid]
         self._layers: list[dict[Pending, Floats]] = [{} for _ in range(last)]
         self._steps = [self._step(level) for level in range(last - 1)]
@@ -150,7 +145,7 @@ class Ahead:
     def _layer(self, level: int, pending: Pending) -> Floats:
         """Least energy by cell when the loops of memory `level` are over, with `pending` tensors."""
         if pending not in self._layers[level]:
-            kept = kept_at(self._skeleton, level)
+            kept = int(self._skeleton.held[level])
             if level < self._outer.last - 1:
                 found = self._steps[level].least(pending)
                 if self._slope and level in self._arrive():
@@ -207,10 +202,9 @@ class Ahead:
         spread, halves = self._skeleton.spread[levels], self._model.halves[levels]
         return tuple(busy_along(halves, spread, -1, d, len(levels) - 1) for d in range(spread.shape[1]))
 
-    def _orders_of(self, tensors: int, dims: int) -> list[Outcome]:
-        if (tensors, dims) not in self._outcomes:
-            self._outcomes[tensors, dims] = outcomes_of(self._model, tensors, dims)
-        return self._outcomes[tensors, dims]
+    @remembered
+    def _orders_of(self, tensors: int, dims: int) -> list[Case]:
+        return outcomes_of(self._model, tensors, dims)
 
     def _step(self, level: int) -> Step:
         skeleton, model, last = self._skeleton, self._model, self._outer.last
@@ -230,77 +224,51 @@ class Ahead:
     def _idle(self, level: int) -> bool:
         """Whether loops of a memory can as well be those of the next one, see `factors.idle`."""
         skeleton, model = self._skeleton, self._model
-        sliding = skeleton.kept[:level].any(axis=0) & (model.windows > 0)
-        nothing = not skeleton.kept[level].any() and not sliding.any()
+        nothing = not skeleton.held[level] and not skeleton.within[level] & model.sliding
         return model.perfect and nothing and not (self._tables.slides & (skeleton.spread[level + 1] > 1)).any()
 
     def beyond(self) -> Beyond:
         """The tables that a walk of the skeleton reads."""
         skeleton = self._skeleton
-        layers = [Layer(grid, self._layer(level, self._nobody)) for level, grid in enumerate(self._grids)]
+        layers = [self._layer(level, self._nobody) for level in range(len(self._grids))]
         still = skeleton.still.tolist()
         masks = [
-            tuple(sorted({mask | dims for mask in self._orders.masks(kept)}))
-            for kept, dims in zip(self._inside(skeleton), still, strict=False)
+            tuple(sorted({mask | dims for mask in sets_at_rest(self._model, kept)}))
+            for kept, dims in zip([0, *skeleton.within[:-2].tolist()], still, strict=False)
         ]
-        parts = [self._swept(layer, found) for layer, found in zip(layers[:-1], masks[:-1], strict=True)]
-        outermost = (kept_at(skeleton, len(layers) - 1), masks[-1], layers[-1].grid.low.tobytes())
+        parts = [self._swept(*each) for each in zip(self._grids[:-1], layers[:-1], masks[:-1], strict=True)]
+        outermost = (int(skeleton.held[-2]), masks[-1], self._section.grid.low.tobytes())
         if outermost not in self._outermost:
-            self._outermost = {outermost: self._swept(layers[-1], masks[-1])}
-        widest = max(layer.grid.low.shape[1] for layer in layers)
+            self._outermost = {outermost: self._swept(self._section.grid, layers[-1], masks[-1])}
+        widest = max(grid.low.shape[1] for grid in self._grids)
         size, stride = (np.ones((len(layers), self._dims), np.int64) for _ in range(2))
         low = np.zeros((len(layers), self._dims, widest), np.int64)
         which = np.zeros((len(layers), 1 << self._dims), np.int64)
         scale = np.ones((len(layers), self._dims), np.int64)
         scale[-1] = skeleton.inside[-1] // skeleton.inside[-2]
         start = 0
-        for level, layer in enumerate(layers):
-            size[level], stride[level] = layer.grid.size, layer.grid.stride
-            low[level, :, : layer.grid.low.shape[1]] = layer.grid.low
+        for level, grid in enumerate(self._grids):
+            size[level], stride[level] = grid.size, grid.stride
+            low[level, :, : grid.low.shape[1]] = grid.low
             places = best_masks(masks[level], self._dims)[np.arange(1 << self._dims) | still[level]]
-            which[level] = start + places * int(layer.grid.size.prod())
+            which[level] = start + places * int(grid.size.prod())
             start = start + parts[level].size if level + 2 < len(layers) else 0
         inner = np.concatenate([np.zeros(1), *(part.reshape(-1) for part in parts)])[1:]
         outer = self._outermost[outermost].reshape(-1)
-        return Beyond(inner, outer, which, size, low, stride, scale, *self._closing())
+        return Beyond(inner, outer, which, size, low, stride, scale)
 
-    def _inside(self, skeleton: Skeleton) -> list[int]:
-        """Per memory but the outermost, the tensors that may rest when its loops begin: those kept further in."""
-        found = [0]
-        for level in range(len(skeleton.kept) - 2):
-            found.append(found[-1] | kept_at(skeleton, level))
-        return found
-
-    def _swept(self, layer: Layer, masks: tuple[int, ...]) -> Floats:
+    def _swept(self, grid: Grid, energy: Floats, masks: tuple[int, ...]) -> Floats:
         """The least energy over tiles that contain a cell's and agree with it in each of `masks`, (K, C)."""
-        done = {self._every: layer.energy}
+        done = {self._every: energy}
         waiting = sorted(masks, key=lambda mask: -mask.bit_count())
         for mask in waiting:
             near = min((m for m in done if m & mask == mask), key=lambda m: m.bit_count())
             table = done[near]
             for d in range(self._dims):
                 if near >> d & 1 and not mask >> d & 1:
-                    table = swept(layer.grid, table, d)
+                    table = swept(grid, table, d)
             done[mask] = table
         return np.stack([done[mask] for mask in masks])
-
-    def _closing(self) -> tuple[Floats, Ints]:
-        """Tables by cell for walks at the end of a memory's loops, and where they begin by memory and pending tensors.
-
-        Of these each counts as the number of its memory (from 1, 0 if it is not pending), a digit each.
-        """
-        base = self._outer.last + 1
-        codes = base**self._tensors
-        if codes > MAX_CODES:
-            return np.zeros(0), np.full((len(self._layers), 1), -1, np.int64)
-        where = np.full((len(self._layers), codes), -1, np.int64)
-        parts, start = list[Floats](), 0
-        for level, found in enumerate(self._layers):
-            for pending, energy in found.items():
-                where[level, sum((low + 1) * base**t for t, low in enumerate(pending))] = start
-                parts.append(energy.reshape(-1))
-                start += energy.size
-        return np.concatenate(parts), where
 
 
 @lru_cache(256)

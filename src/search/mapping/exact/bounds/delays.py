@@ -20,7 +20,7 @@ import numpy as np
 
 from .....costs.compiled import bare, bare_entry
 from ..space.model import Bools, Floats, Model
-from ..tree.state import Skeleton, kept_at
+from ..tree.state import Skeleton
 from .bypassing import latencies_of
 from .outer import Outer
 from .sections import Section
@@ -41,20 +41,6 @@ class Worth(NamedTuple):
 def cycles_with(ports: float, waiting: float, steady: float, fewest: float) -> float:
     """Least cycles of a mapping whose ports are busy for so long."""
     return max(max(ports, steady) + waiting, fewest)
-
-
-@bare_entry
-def least_product(
-    energies: Floats, ports: Floats, waiting: Floats, fits: Bools, energy: float, steady: float, fewest: float
-) -> float:
-    """The least product of cycles and `energy` with `energies` (K, N), over all N tiles that fit."""
-    found = np.inf
-    for way in range(energies.shape[0]):
-        for n in range(energies.shape[1]):
-            if fits[n]:
-                cycles = cycles_with(ports[way, n], waiting[n], steady, fewest)
-                found = min(found, (energy + energies[way, n]) * cycles)
-    return found
 
 
 @bare_entry
@@ -98,7 +84,7 @@ class Delays:
         far: tuple[float, float],
     ) -> None:
         self._outer, self._section, self.limits, self._far = outer, section, limits, far
-        self._kept = kept_at(skeleton, -2)
+        self._kept = int(skeleton.held[-2])
         own: list[int] = skeleton.parent[0].tolist()
         self._inmost = sum(1 << t for t, memory in enumerate(own) if memory == len(skeleton.kept) - 2)
         self._latencies = latencies_of(model, skeleton)
@@ -142,11 +128,6 @@ class Delays:
         alone = self._outer.waiting(self._inmost, self._far, self._section.size, inside=False)
         port = self._outer.waiting(self._inmost, self._far, self._section.size)
         return 4.0 + float((port - alone).max()) + max(0.0, self.limits[1] - float(self._together.min(initial=np.inf)))
-
-    def product(self, energy: float) -> float:
-        """The least energy times delay, with that much energy inside at least."""
-        energies, ports = (_rows(table) for table in self._section.ways(self._kept))
-        return least_product(energies, ports, self._waiting, self._fits, energy, *self.limits) * (1 - 1e-9)
 
     def weighed(self, energies: Floats, ports: Floats, worth: tuple[float, float]) -> Floats:
         """By tile the least of some `energies` and what the cycles are worth with `ports`, one by one; `worth` are a

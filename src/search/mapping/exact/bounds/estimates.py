@@ -109,22 +109,21 @@ class Estimates:
         return found
 
     def by_tile(self, spread: Spread, kept: Kept, bound: float) -> float:
-        """A better bound of a skeleton than `bound`, by what each tile of the last memory costs and takes."""
-        if self.objective == 1 or not self._by_tile or (spread, kept) in self._known or (spread, kept) in self._bounded:
+        """A better bound of a skeleton than `bound`, by what each tile of the last memory costs and takes.
+
+        Where tensors pass that memory; else tables say it as well.
+        """
+        if self.objective or not self._by_tile or not self._past.any(kept):
+            return bound
+        if (spread, kept) in self._known or (spread, kept) in self._bounded:
             return bound
         if (spread, kept) not in self._tiled:
             if len(self._tiled) >= MAX_TILED:
                 self._tiled.clear()
-            self._tiled[spread, kept] = self._least_by_tile(spread, kept)
+            energy, section = self.with_hops(spread, kept)[1], self.coarse.section_of(self.skeleton)
+            found = self._past.product(section, self.skeleton, kept, energy, float(self.limits.cycles))
+            self._tiled[spread, kept] = found
         return max(bound, self._tiled[spread, kept])
-
-    def _least_by_tile(self, spread: Spread, kept: Kept) -> float:
-        energy = self.with_hops(spread, kept)[1]
-        if self.objective == 0 and self._past.any(kept):
-            section = self.coarse.section_of(self.skeleton)
-            return self._past.product(section, self.skeleton, kept, energy, float(self.limits.cycles))
-        delays = self._delays(spread, kept, self.coarse)
-        return delays.least if self.objective == 2 else delays.product(energy)
 
     def by_tables(self, spread: Spread, kept: Kept, bound: float, most: float) -> float:
         """A better bound of a skeleton than `bound`, by tables of all its memories; `most` is as good as more."""
@@ -148,8 +147,8 @@ class Estimates:
         self, ahead: Ahead, which: tuple[Spread, Kept], base: float, inner: float, bound: float, most: float
     ) -> float:
         ahead.take(self.skeleton)
-        delays = self._delays(*which, ahead) if self.objective == 0 and self._by_tile else None
-        if delays is not None and delays.vary and most < inf:
+        delays = self._delays(*which, ahead) if self.objective != 1 and self._by_tile else None
+        if delays is not None and not self.objective and delays.vary and most < inf:
             if self._weighed(ahead, delays, most, inner + delays.lightest, base, most) >= most:
                 return most
         energy = base + ahead.least()
@@ -158,7 +157,7 @@ class Estimates:
         else:
             least = max(float(steady_and_far(self.model, self.skeleton, np.empty(2))), self.limits.cycles)
         bound = max(bound, self.value(energy, least))
-        if delays is None or energy == inf:
+        if delays is None or self.objective or energy == inf:
             return bound
         for _ in range(TURNS if delays.vary else 0):
             more = self._weighed(ahead, delays, bound, energy, base)
@@ -172,7 +171,7 @@ class Estimates:
         if (spread, kept) in self._known:
             return self._known[spread, kept][1]
         beyond = self._used.beyond()
-        if beyond.inner.size + beyond.outer.size + beyond.closing.size < KNOWN_CELLS and len(self._known) < KNOWN:
+        if beyond.inner.size + beyond.outer.size < KNOWN_CELLS and len(self._known) < KNOWN:
             self._known[spread, kept] = self._latest, beyond
         return beyond
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from math import exp, log, prod
+from math import exp, lcm, log, prod
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .....algebra.factors import divisors_of
+from .....algebra.factors import divisors_of, primes_of
 from .....costs.compiled import bare_entry
 from ..space.model import Bools, Floats, Ints
 from ..tree.state import Grid
@@ -234,13 +234,8 @@ def _larger(tiles: tuple[int, ...], perfect: bool) -> Ints:
     where = {tile: place for place, tile in enumerate(tiles)}
     pairs = [
         (where[tile], where[tile * prime])
-        for prime in primes_of(tuple(tile // tiles[0] for tile in tiles))
+        for prime, _ in primes_of(lcm(*tiles) // tiles[0])
         for tile in reversed(tiles)
         if tile * prime in where
     ]
     return np.array(pairs, np.int64).reshape(-1, 2)
-
-
-def primes_of(numbers: tuple[int, ...]) -> list[int]:
-    """The primes among these numbers, which have all divisors of each other."""
-    return [n for n in numbers if n > 1 and not any(n % p == 0 for p in numbers if 1 < p < n)]

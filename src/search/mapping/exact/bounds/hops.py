@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...remembered import remembered
 from ..space.model import PLAIN, UNRELATED, WINDOW, Floats, Model
 from ..space.spreads import Factors, Layout, layouts_of, orders_along
 from ..tree.state import Skeleton
@@ -67,7 +68,6 @@ class Hops:
     def __init__(self, model: Model, meshes: list[tuple[int, int]], energies: list[float], *, split: bool) -> None:
         self._model, self._meshes, self._split = model, meshes, split
         self._energies = np.array(energies)
-        self._found: dict[tuple[int, Factors], tuple[list[Placement], Floats] | None] = {}
 
     @property
     def some(self) -> bool:
@@ -113,13 +113,9 @@ class Hops:
         back = max(0.0, words - float(skeleton.owned[level, t])) if model.is_output[t] else 0.0
         return words + back
 
+    @remembered
     def _best(self, level: int, factors: Factors) -> tuple[list[Placement], Floats] | None:
         """Placements on one mesh, and links per word of each tensor (N, T)."""
-        if (level, factors) not in self._found:
-            self._found[level, factors] = self._compared(level, factors)
-        return self._found[level, factors]
-
-    def _compared(self, level: int, factors: Factors) -> tuple[list[Placement], Floats] | None:
         found: list[Placement] = []
         for layout in layouts_of(factors, self._meshes[level], split=self._split):
             if not self._energies[level]:

@@ -12,14 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 
 from ..space.model import Floats, Ints, Model
 from ..tree.state import Grid, Skeleton
 from .grids import Sizes, Store, cells_of, grown, places_in, sizes_of
-from .outcomes import Outcome
+from .outcomes import Case
 from .resting import Terms, parts_of
 from .tables import EVERY, Tables
 
@@ -28,13 +27,6 @@ Pending = tuple[int, ...]
 
 MAX_TOGETHER = 4
 """Tensors that are looked at together; if more may rest, their words count nothing."""
-
-
-class Layer(NamedTuple):
-    """A memory's grid and the least energy from there on, by cell."""
-
-    grid: Grid
-    energy: Floats
 
 
 class Passage:
@@ -127,7 +119,7 @@ class Step:
         level: int,
         passage: Passage,
         after: Callable[[Pending], Floats],
-        outcomes: Callable[[int, int], list[Outcome]],
+        outcomes: Callable[[int, int], list[Case]],
         still: int,
     ) -> None:
         self._every, self._still = (1 << tables.dims) - 1, still
@@ -160,12 +152,12 @@ class Step:
                 np.minimum(found, self._surviving(alive, some, surviving), out=found)
         return found
 
-    def _moved(self, alive: dict[int, int], outcome: Outcome, nobody: Pending) -> Floats:
+    def _moved(self, alive: dict[int, int], outcome: Case, nobody: Pending) -> Floats:
         """All tensors are moved by loops of the next memory, which mean that for them."""
         resting, fixed = 0, np.zeros((1,) * self.dims)
         running: list[tuple[int, int]] = []
         for t, low in alive.items():
-            run, first = outcome[t]
+            run, first, _ = outcome[t]
             resting |= run
             if run:
                 running.append((t, low))
@@ -173,7 +165,7 @@ class Step:
                 fixed = fixed + self.terms.energy(t, low, (0, first, EVERY), {}, whole=False)
         return (self._run(running, outcome, resting, nobody) if resting else self._at_least(nobody)) + fixed
 
-    def _run(self, running: list[tuple[int, int]], outcome: Outcome, resting: int, nobody: Pending) -> Floats:
+    def _run(self, running: list[tuple[int, int]], outcome: Case, resting: int, nobody: Pending) -> Floats:
         """Tensors, each from a memory on, rest in loops of the next memory along `resting`, whose tiles matter for what
         follows.
 
@@ -214,7 +206,7 @@ class Step:
         for outcome in self.outcomes(sum(1 << t for t in moved), looping):
             way: Floats = np.zeros((1,) * self.dims)
             for t, low in moved.items():
-                way = way + self.terms.energy(t, low, (*outcome[t], EVERY), {}, whole=False)
+                way = way + self.terms.energy(t, low, outcome[t], {}, whole=False)
             ways.append(way)
         return total + np.minimum.reduce(np.broadcast_arrays(*ways))
 

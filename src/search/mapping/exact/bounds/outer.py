@@ -11,10 +11,11 @@ from math import prod
 import numpy as np
 
 from .....costs.compiled import bare, bare_entry
+from ...remembered import remembered
 from ..space.model import Bools, Floats, Model, one_way
 from ..tree.state import Grid
 from .grids import Sizes, grid_of, largest_that, sizes_of
-from .outcomes import Case, cases_of, outcomes_of
+from .outcomes import MOVED, Case, cases_of, outcomes_of
 from .tables import EVERY, Boundary, Tables
 
 MAX_CELLS = 1 << 14
@@ -73,12 +74,7 @@ class Outer:
         self.grid = grid
         self.tiles, self._high = (sizes_of(self.grid, high=high) for high in (False, True))
         self._told = tables.told_apart(self.tiles, self._high, [1] * tables.dims)
-        self._outcomes: dict[int, list[Case]] = {}
-        self._energy: dict[int, Floats] = {}
-        self._sent: dict[tuple[int, int, int, int], Floats] = {}
-        self._terms: dict[tuple[int, int, int, int], Floats] = {}
         self._ways: dict[int, list[tuple[Floats, Floats]]] = {}
-        self._busy: dict[tuple[Case, int], Floats] = {}
 
     def multiples(self, begin: list[int], kept: int, cells: int) -> Outer:
         """The same for the multiples of a tile alone; of imperfect ones, those that fit for the tensors `kept`."""
@@ -101,21 +97,19 @@ class Outer:
         """Least energy beyond a last memory that keeps the set `kept`, or inf if none of its tiles fit."""
         return float(self.energies(kept).min())
 
+    @remembered
     def energies(self, kept: int) -> Floats:
         """Least energy by cell for a last memory that keeps the set `kept`; inf where that does not fit."""
-        if kept not in self._energy:
-            best = np.full(tuple(self.grid.size.tolist()), np.inf)
-            for outcome in self.outcomes(kept):
-                np.minimum(best, self.energy(outcome, kept), out=best)
-            best[np.broadcast_to(~self._fits(kept, self.tiles), best.shape)] = np.inf
-            self._energy[kept] = best
-        return self._energy[kept]
+        best = np.full(tuple(self.grid.size.tolist()), np.inf)
+        for outcome in self.outcomes(kept):
+            np.minimum(best, self.energy(outcome, kept), out=best)
+        best[np.broadcast_to(~self._fits(kept, self.tiles), best.shape)] = np.inf
+        return best
 
+    @remembered
     def outcomes(self, tensors: int) -> list[Case]:
         """What loops of the outermost memory may mean for a set of tensors."""
-        if tensors not in self._outcomes:
-            self._outcomes[tensors] = cases_of(self._model, outcomes_of(self._model, tensors))
-        return self._outcomes[tensors]
+        return cases_of(self._model, outcomes_of(self._model, tensors))
 
     def energy(self, outcome: Case, kept: int) -> Floats:
         """Least energy by cell if loops mean that for the tensors `kept`."""
@@ -125,31 +119,27 @@ class Outer:
                 total = total + self.term(t, *way)
         return total
 
+    @remembered
     def words_sent(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
         """Words of tensor `t` that are sent if it rests in the loops `run` and the loop `first` moves it.
 
         Steps of loops that are not of the set `near` find nothing.
         """
-        if (t, run, first, near) not in self._sent:
-            tables = self._tables
-            tile = tuple(
-                np.full_like(size, tables.bounds[d]) if run >> d & 1 else size for d, size in enumerate(self._high)
-            )
-            box = Boundary(tile, self._high, self._high, self._told, free=EVERY, once=True, near=near)
-            known = not self._model.timeloop or (self.children == 1 and self.grid.perfect)
-            words = tables.sent(t, box, first, loops=False) if known else np.ones((1,) * tables.dims)
-            if not self._model.perfect:
-                words = words / self.children  # where two tiles are left, children without work may rest
-            self._sent[t, run, first, near] = np.maximum(words, self._model.least[t])
-        return self._sent[t, run, first, near]
+        tables = self._tables
+        tile = tuple(np.full_like(n, tables.bounds[d]) if run >> d & 1 else n for d, n in enumerate(self._high))
+        box = Boundary(tile, self._high, self._high, self._told, free=EVERY, once=True, near=near)
+        known = not self._model.timeloop or (self.children == 1 and self.grid.perfect)
+        words = tables.sent(t, box, first, loops=False) if known else np.ones((1,) * tables.dims)
+        if not self._model.perfect:
+            words = words / self.children  # where two tiles are left, children without work may rest
+        return np.maximum(words, self._model.least[t])
 
+    @remembered
     def term(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
         """Energy by cell of the words of `words_sent`."""
-        if (t, run, first, near) not in self._terms:
-            words = self.words_sent(t, run, first, near)
-            owned = self._model.full[t], self._model.full[t] * self.children
-            self._terms[t, run, first, near] = self._tables.settled(t, self.last - 1, self.last, words, words, owned)
-        return self._terms[t, run, first, near]
+        words = self.words_sent(t, run, first, near)
+        owned = self._model.full[t], self._model.full[t] * self.children
+        return self._tables.settled(t, self.last - 1, self.last, words, words, owned)
 
     def ways(self, kept: int) -> list[tuple[Floats, Floats]]:
         """For each thing that loops may mean for the tensors `kept`: energy and cycles of ports by cell."""
@@ -166,11 +156,9 @@ class Outer:
 
     def ports(self, outcome: Case, kept: int) -> Floats:
         """Least cycles of the ports of the outermost memory and the one inside of it; what it does not keep passes."""
-        outcome = tuple(way if kept >> t & 1 else (0, -1, EVERY) for t, way in enumerate(outcome))
-        if (outcome, kept) not in self._busy:
-            self._busy[outcome, kept] = self._ports(outcome, kept)
-        return self._busy[outcome, kept]
+        return self._ports(tuple(way if kept >> t & 1 else MOVED for t, way in enumerate(outcome)), kept)
 
+    @remembered
     def _ports(self, outcome: Case, kept: int) -> Floats:
         once = [np.full((1,) * self._tables.dims, least) for least in self._model.least]
         ways = enumerate(outcome)
@@ -191,15 +179,15 @@ class Outer:
     def waiting(
         self,
         inmost: int,
-        more: tuple[float, float] = (0.0, 0.0),
-        sizes: Callable[[int], Floats] | None = None,
+        more: tuple[float, float],
+        sizes: Callable[[int], Floats],
         *,
         inside: bool = True,
     ) -> Floats:
         """Least cycles until the first tiles of the tensors `inmost` are there, and until the last ones are back.
 
-        Tensors have `sizes`, of all tiles unless these are given.  There are `more` words of the outermost memory on
-        their way to others, and on the way back.  Ports `inside` of it may not count.
+        Tensors have `sizes`.  There are `more` words of the outermost memory on their way to others, and on the way
+        back.  Ports `inside` of it may not count.
         """
         model, total = self._model, np.zeros((1,) * self._tables.dims)
         if model.timeloop or (self.children > 1 and not model.perfect):
@@ -209,9 +197,8 @@ class Outer:
             far, near = np.full_like(total, more[back]), np.zeros_like(total)
             for t in range(len(model.full)):
                 if inmost >> t & 1 and bool(model.is_output[t]) == back:
-                    size = self.sizes(t, self.tiles) if sizes is None else sizes(t)
-                    far = far + size * model.weight[self.last, t]
-                    near = near + size / self.children * model.weight[self.last - 1, t]
+                    far = far + sizes(t) * model.weight[self.last, t]
+                    near = near + sizes(t) / self.children * model.weight[self.last - 1, t]
             rates = one_way(limits, back), min(into[0 if back else 1], into[2])
             slowest = np.maximum(far / rates[0], near / rates[1]) if inside else far / rates[0]
             total = total + np.ceil(slowest * (1 - 1e-11))

@@ -7,6 +7,7 @@ from math import gcd
 
 import numpy as np
 
+from ...remembered import remembered
 from ..space.model import PLAIN, Bools, Floats, Ints
 from ..space.skeleton import passes_spread, price_of_help
 from ..traffic.busy import busy_along
@@ -54,8 +55,6 @@ class Terms:
         self.free = sum(1 << d for d in range(self.dims) if outside[d] == 1)
         self._nested = all((low == high).all() for low, high in zip(*tiles, strict=True))
         self._found: dict[tuple[object, ...], Floats] = {}
-        self._heads: dict[tuple[int, int], tuple[object, ...]] = {}
-        self._ends: dict[tuple[int, int, bool], Floats] = {}
 
     def _times(self, d: int, low: Ints) -> Ints:
         """How many tiles side by side along `d` are a step, by cell.
@@ -92,17 +91,16 @@ class Terms:
 
     def _between(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool, near: int) -> Floats:
         """As `_settled`, which other skeletons may have asked for."""
-        if (t, memory) not in self._heads:
-            self._heads[t, memory] = self._head(t, memory)
         matter = self.tables.matter[t]
         ragged = 0 if self.tables.model.perfect else run
-        key = (self._heads[t, memory], first, whole, near, ragged, *(tile[d].tobytes() for d in matter))
+        key = (self._head(t, memory), first, whole, near, ragged, *(tile[d].tobytes() for d in matter))
         found = self.tables.known.get(key)
         if found is None:
             found = self._settled(t, memory, run, first, tile, whole, near)
             self.tables.known.put(key, found)
         return found
 
+    @remembered
     def _head(self, t: int, memory: int) -> tuple[object, ...]:
         """What `_settled` reads of the skeleton."""
         skeleton, inside, matter = (self.skeleton, self.skeleton.inside, self.tables.matter[t])
@@ -199,6 +197,7 @@ class Terms:
                 most = np.maximum(most, along(self._resting_ends(d, memory, whole=whole), d, self.dims))
         return most
 
+    @remembered
     def _resting_ends(self, d: int, memory: int, *, whole: bool) -> Floats:
         """The same by cell, for loops of dimension `d`.
 
@@ -207,9 +206,6 @@ class Terms:
         """
         inside, n, spread = (self.skeleton.inside, self.tables.bounds[d], int(self.skeleton.spread[self.level + 1, d]))
         children = int(inside[self.level + 2, d] // inside[memory + 1, d])
-        key = d, children, whole
-        if key in self._ends:
-            return self._ends[key]
         low, high = self.low[d] * spread, self.tile[d] * spread
         fewest, most = -(-n // high), -(-n // low)
         one = fewest == most  # as many blocks for all sizes of the cell
@@ -223,5 +219,4 @@ class Terms:
             alone = np.where(~one | may_divide(fewest - 1, loops), alone, 0.0)
             idle = np.where(~one | may_divide(fewest - 2, loops), idle, 0.0)
             found = np.where((most > 2) & (loops > 1), np.maximum(found, np.maximum(alone, idle)), found)
-        self._ends[key] = found
         return found

@@ -66,16 +66,12 @@ class Boundary(NamedTuple):
 
 
 class Transfers(NamedTuple):
-    """N of `windows.Transfer`: sizes (N, D), whether they are `told` apart (N, D), 1 or 0, and `bound` (N,).
+    """N of `windows.Transfer`: `sizes` (5, N, D) of a `Boundary`, in its order, and `bound` (N,).
 
     Children are `spread` (D,), or (0,) if that is not known.
     """
 
-    tile: Ints
-    child: Ints
-    step: Ints
-    told: Ints
-    least: Ints
+    sizes: Ints
     bound: Ints
     first: int
     free: int
@@ -96,12 +92,12 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, o
     """
     first, reach = rows.first, model.bounds
     for n in range(out.shape[0]):
-        tile, child, step, mixed = rows.tile[n], rows.child[n], rows.step[n], 0
+        tile, child, step, mixed = rows.sizes[0, n], rows.sizes[1, n], rows.sizes[2, n], 0
         fixed = fixed_sizes(child, step, rows.free)
         for d in range(tile.shape[0]):
-            mixed |= (1 - rows.told[n, d]) << d
+            mixed |= (1 - rows.sizes[3, n, d]) << d
         free = rows.free & ~mixed
-        box = Transfer(tile, child, step, rows.least[n], reach, first, rows.bound[n], free, rows.near, rows.once)
+        box = Transfer(tile, child, step, rows.sizes[4, n], reach, first, rows.bound[n], free, rows.near, rows.once)
         out[n, SIZE] = together(model, t, w, tile, step)
         if model.timeloop:
             out[n, SHARE] = along_boxes(model, t, w, box, rows.loose) / out[n, SIZE]
@@ -298,17 +294,14 @@ class Tables:
         if key not in self._rows:
             shape = [len(box.tile[d]) for d in mine]
             places = np.indices(shape).reshape(len(mine), -1)
-            boxes = [np.ones((places.shape[1], self.dims), np.int64) for _ in range(5)]
+            boxes = np.ones((5, places.shape[1], self.dims), np.int64)
             for filled, sizes in zip(boxes, (*box[:4], box.least or box.child), strict=True):
                 for d, place in zip(mine, places, strict=True) if sizes else ():
                     filled[:, d] = sizes[d][place]
             bounds = np.ones(places.shape[1], np.int64) if bound is None else bound[places[mine.index(first)]]
-            out = np.zeros((places.shape[1], 7))
-            tile, child, step, told, least = boxes
-            blocks, known = np.ascontiguousarray(bounds), (first, box.free, box.near, box.once, box.loose)
-            spread = np.array(box.spread, np.int64)
-            rows = Transfers(tile, child, step, told, least, blocks, *known, spread)
-            window_rows(self.model, t, w, rows, others, out)
+            out, blocks, spread = np.zeros((places.shape[1], 7)), np.ascontiguousarray(bounds), np.array(box.spread)
+            known = first, box.free, box.near, box.once, box.loose, spread.astype(np.int64)
+            window_rows(self.model, t, w, Transfers(boxes, blocks, *known), others, out)
             full = [len(box.tile[d]) if d in mine else 1 for d in range(self.dims)]
             self._rows[key] = out.reshape([*full, 7])
         return self._rows[key]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .....costs.compiled import bare
 from ..bounds.nodes import Task, cell_of, fits
-from ..space.model import UNRELATED, WINDOW
+from ..space.model import UNRELATED
 from ..traffic.busy import full_children
 from .merging import always_moved, keeper_inside, merges, passes_once, rests_at_end
 
@@ -20,44 +20,25 @@ def idle(task: Task, level: int, d: int) -> bool:
     is all the same to tiles whether loops are inside or outside of these, but for windows.  If nothing is kept further
     in, the order of loops does not matter, and spatial loops count only if they are of a window of that dimension.
     """
-    model, skeleton, some = task.model, task.skeleton, False
-    if not model.perfect or skeleton.loose[0]:
+    model, skeleton, inside = task.model, task.skeleton, task.skeleton.within[level]
+    if not model.perfect or skeleton.loose[0] or skeleton.held[level] or inside & model.sliding:
         return False
-    for t in range(model.kind.shape[0]):
-        for c in range(level + 1):
-            if skeleton.kept[c, t]:
-                some = True
-                if c == level or model.windows[t] > 0:
-                    return False
-    for t in range(model.kind.shape[0]):
-        for other in range(model.bounds.shape[0]):
-            if skeleton.spread[level + 1, other] > 1 and model.kind[t, other] == WINDOW:
-                if some or (model.kind[t, d] == WINDOW and model.window[t, other] == model.window[t, d]):
-                    return False
+    for other in range(model.bounds.shape[0]):
+        if skeleton.spread[level + 1, other] == 1:
+            continue
+        if inside and model.slid[other]:
+            return False
+        for t in range(model.kind.shape[0]):
+            if model.window[t, d] >= 0 and model.window[t, other] == model.window[t, d]:
+                return False
     return True
 
 
 @bare
 def settled_inside(task: Task, level: int, d: int) -> bool:
     """Whether memories up to `level` keep something, and nothing that dimension `d` moves."""
-    model, kept, some = task.model, task.skeleton.kept, False
-    for t in range(model.kind.shape[0]):
-        for c in range(level + 1):
-            if kept[c, t]:
-                some = True
-                if model.kind[t, d] != UNRELATED:
-                    return False
-    return some
-
-
-@bare
-def boxes_inside(task: Task, level: int) -> bool:
-    """Whether memories up to `level` keep a tensor of which neighbours may have words, if its loops come first."""
-    for t in range(task.model.kind.shape[0]):
-        for c in range(level + 1 if task.model.timeloop and task.model.windows[t] > 0 else 0):
-            if task.skeleton.kept[c, t]:
-                return True
-    return False
+    inside = task.skeleton.within[level]
+    return bool(inside and inside & task.model.moved[d] == 0)
 
 
 @bare
@@ -83,16 +64,14 @@ def better_outside(task: Task, level: int, d: int, alive: int) -> bool:
     work in the last tile then, this must not concern tensors that rest.
     """
     model, skeleton = task.model, task.skeleton
-    if level >= skeleton.kept.shape[0] - 1 or settled_inside(task, level, d):
+    if level >= skeleton.kept.shape[0] - 1 or settled_inside(task, level, d) or model.slid[d] or skeleton.loose[0]:
         return False
-    if skeleton.loose[0] or boxes_inside(task, level):
+    if model.timeloop and skeleton.within[level] & model.sliding:  # of which neighbours may have words
         return False
     shared = not model.perfect and skeleton.spread[level + 1, d] > 1
     if shared and task.timed and begins_with_fewer(task, level, d):
         return False
     for t in range(model.kind.shape[0]):
-        if model.kind[t, d] == WINDOW:
-            return False
         here, keeper = skeleton.kept[level, t] > 0, keeper_inside(task, level, t)
         within = keeper >= 0
         if model.kind[t, d] == UNRELATED:

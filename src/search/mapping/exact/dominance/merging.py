@@ -79,10 +79,7 @@ def loop_inside(task: Task, level: int, d: int) -> int:
     for k in range(inner, level if inner >= 0 else inner):
         if moves_kept(task.model, task.skeleton, k, d):
             return -1
-    for t in range(task.model.kind.shape[0]):
-        if task.model.windows[t] > 0 and keeper_inside(task, inner, t) >= 0:
-            return -1
-    return inner
+    return -1 if inner > 0 and task.skeleton.within[inner - 1] & task.model.sliding else inner
 
 
 @bare
@@ -148,14 +145,11 @@ def takes_over(task: Task, level: int, d: int, alive: int) -> bool:
     longer than before, if they cannot stay at a ragged end of the inner loop.
     """
     inner, model, kept = last_loop(task, level, d), task.model, task.skeleton.kept
-    if inner < 0:
+    if inner < 0 or task.skeleton.within[level - 1] & model.sliding:
         return False
     for t in range(model.kind.shape[0]):
-        keeper = keeper_inside(task, level, t)
-        if keeper < 0:
+        if keeper_inside(task, level, t) < 0:
             continue
-        if model.windows[t] > 0:
-            return False
         if model.kind[t, d] == UNRELATED:
             innermost = task.skeleton.parent[0, t]
             if not (alive >> t) & 1 or task.state.low[level, t] > innermost:

@@ -13,7 +13,8 @@ import numpy as np
 
 from .....algebra.factors import divisors_of
 from .....costs.hierarchy import Problem
-from ..space.model import UNRELATED, WINDOW, Ints, Model
+from ...remembered import remembered
+from ..space.model import Ints, Model
 from ..space.spreads import layout_of
 
 Order = tuple[int, ...]
@@ -84,31 +85,23 @@ class Places:
     def __init__(self, model: Model, meshes: list[tuple[int, int]], *, split: bool, alone: bool = False) -> None:
         self.model, self.meshes, self.split, self.alone = model, meshes, split, alone
         self._levels = [level for level, (columns, rows) in enumerate(meshes) if columns * rows > 1]
-        self.free = [model.perfect and not (model.kind[:, d] == WINDOW).any() for d in range(len(model.bounds))]
+        self.free = [model.perfect and not slid for slid in model.slid.tolist()]
         self._passive: list[bool] = np.isinf(model.bandwidth[:, 3]).tolist()
-        self._indexed = [frozenset(np.flatnonzero(kinds != UNRELATED).tolist()) for kinds in model.kind.T]
-        self._slid = [frozenset(np.flatnonzero(kinds == WINDOW).tolist()) for kinds in model.kind.T]
         self._seen: set[tuple[Spread, Kept]] = set()
         self._free_dims = [d for d, free in enumerate(self.free) if free]
         self._other_dims = [d for d, free in enumerate(self.free) if not free]
-        self._groups: dict[Kept, list[list[int]]] = {}
-        self._moves: dict[Kept, list[tuple[int, int, int]]] = {}
-        self._room: dict[tuple[int, Order], bool] = {}
-        self._merged: dict[Kept, tuple[Order, ...]] = {}
-        self._apart: dict[tuple[Spread, tuple[Order, ...]], Spread | None] = {}
-        self._sliding = [bool((kinds == WINDOW).any()) for kinds in model.kind]
+        self._sliding: list[bool] = (model.windows > 0).tolist()
         self._separate = alone or not model.perfect or more_apart(model)
 
+    @remembered
     def merged(self, kept: Kept) -> tuple[Order, ...]:
         """Memories with meshes, those together that act as one."""
-        if kept not in self._merged:
-            inner = [chain for chain, slides in zip(kept, self._sliding, strict=True) if slides]
-            found: list[Order] = []
-            for group in filter(None, self.groups_of(kept)):
-                alone = self._separate or any(any(chain[: group[0]]) for chain in inner)
-                found += [(level,) for level in group] if alone else [tuple(group)]
-            self._merged[kept] = tuple(found)
-        return self._merged[kept]
+        inner = [chain for chain, slides in zip(kept, self._sliding, strict=True) if slides]
+        found: list[Order] = []
+        for group in filter(None, self.groups_of(kept)):
+            alone = self._separate or any(any(chain[: group[0]]) for chain in inner)
+            found += [(level,) for level in group] if alone else [tuple(group)]
+        return tuple(found)
 
     def kind(self, kept: Kept) -> object:
         """What `superfluous` needs to know of a way to keep tensors."""
@@ -116,14 +109,17 @@ class Places:
 
     def apart(self, spread: Spread, kept: Kept) -> Spread | None:
         """A spread over the meshes that act as one as one over each of them, or None if there is no room."""
-        groups = tuple(group for group in self.merged(kept) if len(group) > 1)
-        if (spread, groups) not in self._apart:
-            found: Spread | None = spread
-            for group in groups:
-                parts = None if found is None else next(self._parts(spread[group[0]], group), None)
-                found = None if found is None or parts is None else self._with(found, group, parts)
-            self._apart[spread, groups] = found
-        return self._apart[spread, groups]
+        return self._apart(spread, tuple(group for group in self.merged(kept) if len(group) > 1))
+
+    @remembered
+    def _apart(self, spread: Spread, groups: tuple[Order, ...]) -> Spread | None:
+        found = spread
+        for group in groups:
+            parts = next(self._parts(spread[group[0]], group), None)
+            if parts is None:
+                return None
+            found = self._with(found, group, parts)
+        return found
 
     def interleaved(self, spread: Spread, kept: Kept) -> list[Spread]:
         """Spreads over each mesh of those that act as one, whose loops in between may be better than others."""
@@ -193,24 +189,21 @@ class Places:
         self._seen.add((alike, kept))
         return False
 
+    @remembered
     def _of(self, kept: Kept) -> list[tuple[int, int, int]]:
         """Moves (from a memory's mesh, to another, dimension) that make nothing worse."""
-        if kept not in self._moves:
-            found: list[tuple[int, int, int]] = []
-            for near, far in combinations(self._levels, 2):
-                held = {t for t, chain in enumerate(kept) if any(chain[near:far])}
-                if not all(self._passive[near : far + 1]):
-                    continue
-                inside = {t for t, chain in enumerate(kept) if any(chain[:far])}
-                for d, free in enumerate(self.free):
-                    if not held or not (free or (self.model.perfect and not inside & self._slid[d])):
-                        continue
-                    if held <= self._indexed[d]:
-                        found.append((near, far, d))
-                    elif not held & self._indexed[d]:
-                        found.append((far, near, d))
-            self._moves[kept] = found
-        return self._moves[kept]
+        found: list[tuple[int, int, int]] = []
+        for near, far in combinations(self._levels, 2):
+            held = sum(1 << t for t, chain in enumerate(kept) if any(chain[near:far]))
+            if not held or not self.model.perfect or not all(self._passive[near : far + 1]):
+                continue
+            inside = sum(1 << t for t, chain in enumerate(kept) if any(chain[:far]))
+            for d, (moved, slid) in enumerate(zip(self.model.moved.tolist(), self.model.slid.tolist(), strict=True)):
+                if not inside & slid and held & ~moved == 0:
+                    found.append((near, far, d))
+                elif not inside & slid and not held & moved:
+                    found.append((far, near, d))
+        return found
 
     def _may_move(self, spread: Spread, source: int, target: int, d: int) -> bool:
         """Whether the other mesh has room for some more."""
@@ -222,10 +215,9 @@ class Places:
             for prime in divisors_of(factor)[1:]
         )
 
+    @remembered
     def _fits(self, level: int, factors: Order) -> bool:
-        if (level, factors) not in self._room:
-            self._room[level, factors] = layout_of(factors, self.meshes[level], split=self.split) is not None
-        return self._room[level, factors]
+        return layout_of(factors, self.meshes[level], split=self.split) is not None
 
     def _placeless(self, spread: Spread, kept: Kept) -> Spread | None:
         """What all skeletons have in common that differ in the place of instances alone, if there are others.
@@ -243,17 +235,16 @@ class Places:
             rows += [tuple(row[d] for d in self._other_dims) for row in factors]
         return tuple(rows)
 
+    @remembered
     def groups_of(self, kept: Kept) -> list[list[int]]:
         """Memories with meshes, those together between which nothing is kept."""
-        if kept not in self._groups:
-            groups = [self._levels[:1]]
-            for near, far in pairwise(self._levels):
-                if all(self._passive[near : far + 1]) and not any(any(chain[near:far]) for chain in kept):
-                    groups[-1].append(far)
-                else:
-                    groups.append([far])
-            self._groups[kept] = groups
-        return self._groups[kept]
+        groups = [self._levels[:1]]
+        for near, far in pairwise(self._levels):
+            if all(self._passive[near : far + 1]) and not any(any(chain[near:far]) for chain in kept):
+                groups[-1].append(far)
+            else:
+                groups.append([far])
+        return groups
 
 
 def members(bounds: Order, spread: Ints, factors: Ints, most: int, plain: Sequence[bool] = ()) -> list[Ints] | None:

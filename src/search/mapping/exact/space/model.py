@@ -44,6 +44,8 @@ class Model(NamedTuple):
     `latency` (L,) in cycles.  `halves` (L,): less than half of the children may idle, because a
     dimension has a factor along both axes (else, less than one row of one).  Perfect factors are among
     `divisors` (D, M) of the bounds, `many` (D,) of them, rising.  `room` (4, M, M) is for intermediate results.
+    `moved` (D,) are the sets of tensors that loops of a dimension move, `slid` (D,) of those in whose windows it is,
+    `sliding` of those with windows.
     `opposed` (T,): a sliding axis has terms of both signs, so loops may take it to either side.  `mesh` (L, 2) has the
     children of a memory along both axes, 0 where it costs more to send words further.  `timeloop`: words and cycles are
     Timeloop's, so results that leave a memory are not read there, and nothing waits for first and last tiles.
@@ -70,6 +72,9 @@ class Model(NamedTuple):
     divisors: Ints
     many: Ints
     room: Floats
+    moved: Ints
+    slid: Ints
+    sliding: int
     opposed: Bools
     mesh: Ints
     timeloop: bool
@@ -115,11 +120,19 @@ def model_of(
         divisors=divisors,
         many=many,
         room=np.zeros((4, *(min(divisors.shape[1], MOST_DIVISORS),) * 2)),
+        moved=sets_of(kind != UNRELATED),
+        slid=sets_of(kind == WINDOW),
+        sliding=int(sets_of(windows[:, None] > 0).item()),
         opposed=np.array([_opposed(tensor, problem.bounds) for tensor in problem.tensors], np.bool_),
         mesh=np.array([(0, 0) if hops else arch.fan_out(level) for level in range(len(arch.levels))], np.int64),
         timeloop=timeloop,
     )
     return model, dims
+
+
+def sets_of(chosen: Bools) -> Ints:
+    """Of tensors that are `chosen` (T, N), N sets."""
+    return (1 << np.arange(len(chosen), dtype=np.int64)) @ chosen.astype(np.int64)
 
 
 def as_timeloop_has_it(arch: Architecture, problem: Problem) -> tuple[Architecture, Problem]:

@@ -71,6 +71,18 @@ def in_rows(model: Model, spread: Ints, level: int) -> bool:
 
 
 @bare
+def set_kept(skeleton: Skeleton) -> None:
+    """Complete a skeleton's `held` and `within` from what is `kept`."""
+    inside = 0
+    for level in range(skeleton.kept.shape[0]):
+        skeleton.held[level] = 0
+        for t in range(skeleton.kept.shape[1]):
+            skeleton.held[level] |= skeleton.kept[level, t] << t
+        inside |= skeleton.held[level]
+        skeleton.within[level] = inside
+
+
+@bare
 def set_spread(skeleton: Skeleton) -> None:
     """Complete a skeleton's `inside` and `used` from its `spread`."""
     levels, dims = skeleton.spread.shape
@@ -198,37 +210,27 @@ def set_still(model: Model, skeleton: Skeleton) -> None:
     skeleton.still[:] = 0
     skeleton.loose[0] = 1 if model.timeloop and counts_loops(model, skeleton) else 0
     for d in range(skeleton.spread.shape[1]):
-        some = False
         for level in range(skeleton.kept.shape[0]):
+            some = level > 0 and skeleton.within[level - 1] > 0
             if skeleton.loose[0] or (some and not may_cross(model, skeleton, level, d)):
                 break
             if some:
                 skeleton.still[level] |= 1 << d
-            for t in range(model.kind.shape[0]):
-                some |= skeleton.kept[level, t] > 0
-            if some and moves_kept(model, skeleton, level, d):
+            if moves_kept(model, skeleton, level, d):
                 break
 
 
 @bare
 def moves_kept(model: Model, skeleton: Skeleton, level: int, d: int) -> bool:
     """Whether a memory keeps a tensor with windows, or one that loops of dimension `d` move."""
-    for t in range(model.kind.shape[0]):
-        if skeleton.kept[level, t] and (model.kind[t, d] != UNRELATED or model.windows[t] > 0):
-            return True
-    return False
+    return bool(skeleton.held[level] & (model.moved[d] | model.sliding))
 
 
 @bare
 def may_cross(model: Model, skeleton: Skeleton, level: int, d: int) -> bool:
     """Whether it is all the same to children's tiles on which side of the spatial loops of memory `level` a loop of
     dimension `d` runs."""
-    if skeleton.spread[level, d] == 1:
-        return True
-    for t in range(model.kind.shape[0]):
-        if model.kind[t, d] == WINDOW:
-            return False
-    return model.perfect
+    return bool(skeleton.spread[level, d] == 1 or (model.perfect and model.slid[d] == 0))
 
 
 @bare_entry
@@ -237,6 +239,7 @@ def fill(model: Model, skeleton: Skeleton) -> tuple[float, float]:
 
     Returns the energy of the arithmetic with its operands, and with the least that passes between inner memories.
     """
+    set_kept(skeleton)
     set_spread(skeleton)
     set_still(model, skeleton)
     skeleton.floor[:] = 0
@@ -256,6 +259,8 @@ def new_skeleton(levels: int, dims: int, tensors: int) -> Skeleton:
     shape = levels, tensors
     return Skeleton(
         np.zeros(shape, np.int64),
+        np.zeros(levels, np.int64),
+        np.zeros(levels, np.int64),
         np.ones((levels, dims), np.int64),
         np.ones((levels + 1, dims), np.int64),
         np.zeros((levels + 1, tensors), np.int64),

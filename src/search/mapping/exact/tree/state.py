@@ -12,14 +12,17 @@ from ..space.model import Floats, Ints
 class Skeleton(NamedTuple):
     """What is kept where, and the loops over instances.
 
-    `kept` (L, T); `spread` (L, D) children per dimension; `inside` (L + 1, D) all children below a memory; `parent`
-    (L + 1, T) the next memory outwards that keeps a tensor, by memory + 1; `owned` (L, T) elements that the instances
-    of a memory ever hold; `least` (L, T) energy of the unavoidable words into a memory, `least_words` (L, T, L, 2)
-    those words, `operands` (T, L, 2) those of the arithmetic, `floor` (L, 2) all of them; `used` (L,) instances.
-    Memories need no loops of the sets `still` (L,) of dimensions.  With `loose` (1,) words depend on all loops.
+    `kept` (L, T), as sets `held` (L,), and `within` (L,) with those of memories further in; `spread` (L, D) children
+    per dimension; `inside` (L + 1, D) all children below a memory; `parent` (L + 1, T) the next memory outwards that
+    keeps a tensor, by memory + 1; `owned` (L, T) elements that the instances of a memory ever hold; `least` (L, T)
+    energy of the unavoidable words into a memory, `least_words` (L, T, L, 2) those words, `operands` (T, L, 2) those of
+    the arithmetic, `floor` (L, 2) all of them; `used` (L,) instances.  Memories need no loops of the sets `still` (L,)
+    of dimensions.  With `loose` (1,) words depend on all loops.
     """
 
     kept: Ints
+    held: Ints
+    within: Ints
     spread: Ints
     inside: Ints
     parent: Ints
@@ -31,11 +34,6 @@ class Skeleton(NamedTuple):
     used: Ints
     still: Ints
     loose: Ints
-
-
-def kept_at(skeleton: Skeleton, level: int) -> int:
-    """The set of tensors that a memory keeps."""
-    return sum(1 << t for t, keeps in enumerate(skeleton.kept[level].tolist()) if keeps)
 
 
 class Grid(NamedTuple):
@@ -55,9 +53,6 @@ class Beyond(NamedTuple):
 
     `which` (L - 1, 2 ** D) finds where the cells begin for a memory and such a set.  Cells of a memory are as in a
     `Grid`: `size` (L - 1, D), `low` (L - 1, D, M), `stride` (L - 1, D); tiles count times `scale` (L - 1, D).
-    `closing` (N,) is the energy of all that is not settled when a memory's loops are over, tensors that rest included;
-    `where` (L - 1, codes) finds it (-1: not there), the code having a digit for each tensor: the innermost memory whose
-    tile of it rests, from 1.
     """
 
     inner: Floats
@@ -67,8 +62,6 @@ class Beyond(NamedTuple):
     low: Ints
     stride: Ints
     scale: Ints
-    closing: Floats
-    where: Ints
 
 
 class State(NamedTuple):

@@ -3,31 +3,74 @@
 from __future__ import annotations
 
 from .....costs.compiled import bare, bare_entry
-from ..bounds.nodes import Task, affordable, fits, hopeless, may_close, outlook, promising
+from ..bounds.nodes import Task, affordable, fits, hopeless, outlook, promising
 from ..dominance.factors import below_cell, better_outside, first_limit, next_bound, some_better_outside
 from ..dominance.merging import merging_left, some_merge, takes_over
 from ..space.model import Ints
 from ..traffic.busy import full_children
 from ..traffic.rows import copy_row, copy_words
 from ..traffic.settle import finish, settle_group, unavoidable
-from .choices import (
-    ALIVE,
-    CLOSE,
-    CURSOR,
-    DEPTH,
-    DIM,
-    FIRST,
-    GROUP,
-    GROUP_FIRST,
-    KILLED,
-    LEVEL,
-    MODE,
-    REMAINING,
-    TODO,
-    options,
-    resting_dims,
-)
 from .state import Frames, State
+
+CLOSE, GROUP_FIRST, SLIDE = 0, 1, 2
+"""What may come next at a level: nothing; loops that move some tensors; a sliding one first."""
+
+
+LEVEL, ALIVE, REMAINING, TODO, KILLED, GROUP, FIRST, DEPTH, MODE, CURSOR, DIM = range(11)
+"""Columns of a frame's integers.
+
+ALIVE tensors rest so far; loops of TODO come next at LEVEL, then others of REMAINING.  One of them moves the tensors
+KILLED: the loop FIRST, after which those of GROUP come, or, if FIRST is negative, one of GROUP.
+"""
+
+
+@bare
+def resting_dims(task: Task, alive: int, remaining: int) -> int:
+    """Dimensions of `remaining` that move none of the tensors `alive`."""
+    found = 0
+    for d in range(task.model.bounds.shape[0]):
+        if (remaining >> d) & 1 and alive & task.model.moved[d] == 0:
+            found |= 1 << d
+    return found
+
+
+@bare
+def note(row: Ints, kind: int, loops: int, killed: int, which: int) -> None:
+    """Fill a row of what may come next."""
+    row[0], row[1], row[2], row[3] = kind, loops, killed, which
+
+
+@bare
+def options(task: Task, row: Ints, found: Ints) -> int:
+    """What may come next in a frame: rows of `found` (D + 1, 4) as (kind, loops, tensors that move, group or first
+    loop)."""
+    model = task.model
+    level, alive, remaining = row[LEVEL], row[ALIVE], row[REMAINING]
+    last = task.skeleton.kept.shape[0] - 1
+    looping, count = 0, 0
+    for d in range(model.bounds.shape[0]):
+        if (remaining >> d) & 1 and next_bound(task, level, d, 0) > 1:
+            looping |= 1 << d
+    if looping == 0 or (alive != 0 and level < last):
+        note(found[0], CLOSE, 0, 0, 0)
+        count = 1
+    for d in range(model.bounds.shape[0]):
+        killed = alive & model.moved[d]
+        if not (looping >> d) & 1 or killed == 0:
+            continue
+        rest = resting_dims(task, alive & ~killed, remaining)
+        if killed & model.slid[d]:
+            note(found[count], SLIDE, rest & ~(1 << d), killed, d)
+            count += 1
+            continue
+        group = 0
+        for other in range(model.bounds.shape[0]):
+            if (looping >> other) & 1 and alive & model.moved[other] == killed and not killed & model.slid[other]:
+                group |= 1 << other
+        if group & ((1 << d) - 1) == 0:
+            note(found[count], GROUP_FIRST, rest, killed, group)
+            count += 1
+    return count
 
 
 @bare
@@ -47,8 +90,7 @@ def open_level(task: Task, level: int, alive: int) -> int:
         state.low[level, t] = state.low[level - 1, t]
         if not (alive >> t) & 1:
             state.low[level, t] = level - 1
-            if skeleton.kept[level - 1, t]:
-                alive |= 1 << t
+    alive |= skeleton.held[level - 1]
     return alive if fits(task, level, state.tile[level]) else -1
 
 
@@ -218,7 +260,7 @@ def next_option(task: Task, frames: Frames) -> None:
         if level == task.skeleton.kept.shape[0] - 1:
             finish(task, alive, energy, depth)
             return
-        if some_better_outside(task, level, alive) or not may_close(task, level, alive, energy):
+        if some_better_outside(task, level, alive):
             return
         rests = open_level(task, level + 1, alive)
         if rests >= 0 and not (level + 2 == task.skeleton.kept.shape[0] and merging_left(task, level + 1)):
