@@ -43,6 +43,7 @@ PASSES_BY_FOLDER = {
         "nest-permute",
         "nest-unroll",
         "nest-map",
+        "nest-split-weights",
         "nest-schedule",
         "nest-swap-factors",
         "nest-verify",

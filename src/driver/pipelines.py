@@ -124,6 +124,7 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     return (
         "" if scheduled else "graph-fuse",
         "convert-graph-to-nest{in_place=true}" if scheduled else "convert-graph-to-nest",
+        "nest-split-weights" if scheduled and not options.schedule else "",
         f"nest-schedule{{share={_plain(room.share)} span={room.span}}}" if scheduled else "",
         "nest-swap-factors" if scheduled and not options.schedule else "",
         "nest-tile" if room.rows_first else "nest-tile{rows_first=false}",

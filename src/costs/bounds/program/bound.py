@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from math import ceil
 
 import numpy as np
@@ -13,9 +14,9 @@ from numpy.typing import NDArray
 
 from ....machine import Machine
 from .arrival import Arrival
-from .demand import elements
-from .network import Network
-from .slices import Floats, Slices, slices_of
+from .demand import elements, users
+from .network import Network, Read, Step
+from .slices import Floats, Slices, needed, slices_of
 from .traffic import Traffic
 from .transfers import Transfers
 from .work import Work
@@ -54,6 +55,8 @@ def program_bound(network: Network, machine: Machine) -> ProgramBound:
     - what each element of a result needs is loaded and computed, one more instruction ends, and all is stored;
     - before a kernel begins, the work that any of its operations needs is done; what it and the kernels after it read
       is on chip by then, or comes in later, and results that need it go out later;
+    - before the last operation that reads an element of a weight begins, the work that any of those that read it needs
+      is done; of the weights whose last operations begin later, what is not on chip by then comes in later;
     - while an input comes in, all of which most of the work needs, little of the rest can be done (`arrival`).
 
     Energy is that of these bytes at both ends of the link, and of each point of the kernels at the least of any box,
@@ -107,6 +110,7 @@ class _Bound:
         ]
         yield "what every result needs, then stores", max(*own, min(starts) + self.transfers.cycles(0, self.stores))
         yield self._later(counted, found, after, cycles)
+        yield self._last_reads(counted, cycles)
         yield from self._arrival(counted, found, points, last)
 
     def _arrival(self, counted: list[int], found: Slices, points: Floats, last: int) -> Iterator[tuple[str, int]]:
@@ -132,9 +136,7 @@ class _Bound:
         sizes = np.zeros(len(counted))
         for readers in read.values():
             sizes += np.max([after[:, k] * size for k, size in readers], axis=0)
-        near = [memory for memory in self.machine.memories if not memory.offchip]
-        room = sum(memory.capacity_bytes * memory.instances_x * memory.instances_y for memory in near)
-        rest = np.maximum(sizes - room, 0)
+        rest = np.maximum(sizes - self._room, 0)
         stores = sum(size * (found.results[value][found.externals :] > 0) for value, size in self.outputs.items())
         done = (cycles @ found.operations[:, found.externals :].T).max(axis=0)
         totals = [
@@ -143,6 +145,45 @@ class _Bound:
         ]
         at = max(range(len(totals)), key=totals.__getitem__)
         return f"work before {self.steps[counted[at]].name}, then what the chip had no room for", totals[at]
+
+    def _last_reads(self, counted: list[int], cycles: Floats) -> tuple[str, int]:
+        """Weights are on chip until the last operation that reads them, before which the work is done that any of those
+        that read the same element need: when the work is done that some need, as many bytes of these and of those that
+        need more as the memories on chip hold have come.
+        """
+        network, steps = self.network, [self.steps[k] for k in counted]
+        shapes = [value.shape for value in network.values]
+        readers: dict[int, list[tuple[Step, Read]]] = {}
+        sizes: dict[int, int] = {}
+        for k, step in zip(counted, steps, strict=True):
+            for value, demand in self.needs[k].reads:
+                if network.values[value].external:
+                    sizes[value] = max(sizes.get(value, 0), elements(demand) * network.values[value].element_bytes)
+            for read in step.reads:
+                if read.value in sizes:
+                    readers.setdefault(read.value, []).append((step, read))
+        asked = [(value, users(step, read, shapes)) for value, own in readers.items() for step, read in own]
+        rows = needed(network, steps, range(len(steps)), [part for _, parts in asked for part in parts])
+        externals = sum(value.external for value in network.values)
+        work = iter((cycles @ rows[:, externals:].T).max(axis=0).tolist())
+        last: dict[int, list[float]] = {}
+        for value, parts in asked:
+            own = sorted(islice(work, len(parts)))
+            own = own if sizes[value] == network.values[value].bytes else own[:1]
+            known = last.get(value, own)
+            last[value] = max(known, own) if len(known) != len(own) else list(map(max, known, own))
+        pieces = [(before, sizes[value] / len(own)) for value, own in last.items() for before in own]
+        most, left, rate = 0.0, float(-self._room), self.transfers.load_rate
+        for before, size in sorted(pieces, reverse=True):
+            left += size
+            most = max(most, before + left / rate if left > 0 and rate else 0.0)
+        return "work before the last reads of weights that the chip has no room for, then these", _whole(most)
+
+    @cached_property
+    def _room(self) -> int:
+        """Bytes of all memories on chip."""
+        near = [memory for memory in self.machine.memories if not memory.offchip]
+        return sum(memory.capacity_bytes * memory.instances_x * memory.instances_y for memory in near)
 
     @cached_property
     def _paths(self) -> list[int]:

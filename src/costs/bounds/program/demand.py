@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import prod
 
 import numpy as np
@@ -17,6 +18,9 @@ from .coordinates import Axis, count, everything, image, mask_of, members, preim
 from .network import Join, Read, Step, View
 
 Demand = tuple[Axis, ...]
+MANY_TAPS = 128
+"""Taps of a window that are looked at one by one."""
+
 Dims = dict[str, Axis]
 
 
@@ -77,6 +81,26 @@ def covered(step: Step, shape: Sequence[int]) -> Demand | None:
 def operation(step: Step, shapes: Sequence[Sequence[int]]) -> tuple[tuple[int, Demand], ...]:
     """What some single operation of a kernel needs."""
     return tuple((read.value, element(shapes[read.value])) for read in step.reads)
+
+
+def users(step: Step, read: Read, shapes: Sequence[Sequence[int]]) -> list[tuple[tuple[int, Demand], ...]]:
+    """What all operations of a kernel that read an element by `read` need by its other reads.
+
+    For elements of each tap of a window, if these are few, as many of each; or for some single element.
+    """
+    own = {name for form in read.forms for name in form.names}
+    others = [other for other in step.reads if other is not read]
+    forms = (form for other in others for form in other.forms if len(form.names) > 1)
+    taps = {name: step.extents[name] for form in forms for name in form.names if name in own}
+    places = product(*map(range, taps.values())) if prod(taps.values()) <= MANY_TAPS else [()]
+    found: list[tuple[tuple[int, Demand], ...]] = []
+    for place in places:
+        dims = {name: run(1, n) if name in own else everything(n) for name, n in step.extents.items()}
+        dims |= {name: 1 << at for name, at in zip(taps, place, strict=False)}
+        _bounded(step, dims, shapes)
+        boxes = ((other.value, _read(other, dims, step, shapes[other.value])) for other in others)
+        found.append(tuple((value, box) for value, box in boxes if 0 not in box))
+    return found
 
 
 def _kernel(step: Step, demand: Demand, shapes: Sequence[Sequence[int]]) -> Need:

@@ -1,4 +1,4 @@
-"""What single operations and single result elements need of all that is before them, wherever they are."""
+"""What parts of values need of all that is before them, such as single operations and results, wherever they are."""
 
 from __future__ import annotations
 
@@ -23,18 +23,29 @@ class Slices:
     results: dict[int, Floats]  # a row for each output that steps make
 
 
+Reads = tuple[tuple[int, Demand], ...]
+"""Parts of values."""
+
+
 def slices_of(network: Network, steps: Sequence[Step], counted: Sequence[int]) -> Slices:
-    """Of each of `steps`, and of each output; points are those of the steps with numbers `counted`."""
+    """Of an operation of each of `steps`, and of each output; points are those of the steps with numbers `counted`."""
+    shapes = [value.shape for value in network.values]
+    results = [((value, element(shapes[value])),) for value in network.outputs]
+    found = needed(network, steps, counted, [*(operation(step, shapes) for step in steps), *results])
+    externals = sum(value.external for value in network.values)
+    return Slices(externals, found[: len(steps)], dict(zip(network.outputs, found[len(steps) :], strict=True)))
+
+
+def needed(network: Network, steps: Sequence[Step], counted: Sequence[int], parts: Sequence[Reads]) -> Floats:
+    """A row for each of `parts`, with the columns of `Slices`."""
     shapes = [value.shape for value in network.values]
     externals = [i for i, value in enumerate(network.values) if value.external]
     column = {value: i for i, value in enumerate(externals)}
     place = {steps[k].target: len(externals) + i for i, k in enumerate(counted)}
     asked: list[dict[Demand, None]] = [{} for _ in network.values]
-    for step in steps:
-        for value, demand in operation(step, shapes):
+    for reads in parts:
+        for value, demand in reads:
             asked[value][demand] = None
-    for value in network.outputs:
-        asked[value][element(shapes[value])] = None
     needs: dict[tuple[int, Demand], Need] = {}
     for step in reversed(network.steps):
         for demand in asked[step.target]:
@@ -53,9 +64,8 @@ def slices_of(network: Network, steps: Sequence[Step], counted: Sequence[int]) -
             row = rows[step.target, demand] = _together([rows[read] for read in found.reads], width)
             if step.target in place:
                 row[place[step.target]] = found.points
-    own = [_together([rows[read] for read in operation(step, shapes)], width) for step in steps]
-    results = {value: rows[value, element(shapes[value])] for value in network.outputs}
-    return Slices(len(externals), np.array(own).reshape(len(own), width), results)
+    own = [_together([rows[read] for read in reads], width) for reads in parts]
+    return np.array(own).reshape(len(own), width)
 
 
 def _together(rows: Sequence[Floats], width: int) -> Floats:

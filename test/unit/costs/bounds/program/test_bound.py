@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -102,6 +103,64 @@ def test_what_the_chip_has_no_room_for():
     assert found.bound_by == "work before kernel, then what the chip had no room for"
     assert found.cycles == 808 + (65536 - 1024) // 16 + 65536 // 16
     assert bound(net, y).cycles < found.cycles
+
+
+def outer(blocks: int, weights: int) -> tuple[Floats, int]:
+    """Sums of products of each of some weights, four numbers in 16 bytes, with all blocks of 128 results: those take a
+    cycle each, and a weight comes in one.
+    """
+    net = Floats()
+    x = net.kernel("Y[i] = sigmoid(B[])", (128 * blocks,), {"i": 128 * blocks}, B=net.tensor())
+    shapes, dims = (4 * weights,), {"n": 4 * weights, "p": 128 * blocks}
+    return net, net.kernel("Y[n] += X[p] * W[n]", shapes, dims, X=x, W=net.tensor(4 * weights))
+
+
+def last_reads(net: Floats, output: int, room_bytes: int) -> int:
+    """What the term of last reads says on `edge16` with so many bytes on chip."""
+    small = replace(EDGE, memories=(EDGE.memories[0], replace(EDGE.memories[1], banks=1, depth=room_bytes)))
+    (cycles,) = (n for name, n in bound(net, output, machine=small).terms.items() if name.startswith("work before the"))
+    return cycles
+
+
+def fewest_cycles(blocks: int, weights: int, room: int) -> int:
+    """Of all programs that make a block and load a weight in a cycle, of which the chip holds `room`; products and
+    blocks take no time and no room.
+    """
+    pairs = frozenset(product(range(blocks), range(weights)))
+    states, cycles = {(0, frozenset[int](), frozenset[tuple[int, int]]())}, 0
+    while not any(done == pairs for *_, done in states):
+        cycles += 1
+        following: set[tuple[int, frozenset[int], frozenset[tuple[int, int]]]] = set()
+        for made, held, done in states:
+            for loaded, dropped, more in product(range(weights), {None, *held}, (0, 1)):
+                chip, now = (held - {dropped}) | {loaded}, min(blocks, made + more)
+                if len(chip) <= room:
+                    following.add((now, chip, done | set(product(range(now), chip))))
+        states = following
+    return cycles
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 3])
+@pytest.mark.parametrize("weights", [2, 3, 4])
+@pytest.mark.parametrize("room", [1, 2])
+def test_last_reads_of_weights_against_all_programs(blocks: int, weights: int, room: int):
+    assert last_reads(*outer(blocks, weights), 16 * room) <= fewest_cycles(blocks, weights, room)
+
+
+def test_last_reads_of_weights():
+    """Each of 16 KiB of weights is read with all of a vector, which takes 800 cycles; 1 KiB may have come before."""
+    net, y = outer(800, 1024)
+    assert last_reads(net, y, 1024) == 800 + (16384 - 1024) // 16
+    assert last_reads(net, y, 32768) == 0
+
+
+def test_last_reads_of_the_taps_of_a_window():
+    """Weights of the first of three taps are not read with the last two of 130 x 128 results of the vector unit."""
+    net = Floats()
+    x = net.kernel("Y[i] = sigmoid(B[])", (130 * 128,), {"i": 130 * 128}, B=net.tensor())
+    dims = {"n": 1024, "p": 128 * 128, "r": 3}
+    y = net.kernel("Y[n] += X[p + 128 * r] * W[n, r]", (1024,), dims, X=x, W=net.tensor(1024, 3))
+    assert last_reads(net, y, 1024) == 128 + (3 * 4096 - 1024) // 16
 
 
 def test_two_nodes_share_what_both_can_do():

@@ -1,0 +1,226 @@
+"""The pass `nest-split-weights`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...algebra.affine import Affine
+from ...algebra.expr import Access, Call, Expr, Name, Num, Statement
+from ...algebra.statement import substitute
+from ...costs.fusion.of_machine import platform_of
+from ...costs.mapping.problem import Group, tileable_dims, touches
+from ...dialects import nest
+from ...dialects.acg import machine_of
+from ...dialects.graph import WeightOp
+from ...dialects.types import size_bytes, tensor_type
+from ...interpreters.constants import Constants
+from ..names import unique_name
+from .trees import group_of
+
+SHARE = 1 / 4
+"""Part of the memory of weights that those of a layer take at most to stay together."""
+
+PART_SHARE = 1 / 8
+"""Part of that memory that the weights of a part take at most."""
+
+LANES = 32
+"""A part makes a multiple of so many channels, so that it fills arrays."""
+
+
+@dataclass(frozen=True)
+class NestSplitWeightsPass(ModulePass):
+    """Cut layers of large weights into parts, where weights have a memory of their own.
+
+    Before: groups without a mapping.  After: one whose weights take more than a quarter of their memory is several, of
+    an eighth at most, if 32 channels take no more.  Each makes some of the channels with the weights of these, and the
+    parts write into one result.  So weights of a part are loaded as soon as there is room for them, before the layer
+    begins or while it runs, and make room when the part ends.
+
+        %y = nest.group @fc dims {m = 1, n = 1000, k = 2048} ins(X = %x, W = %w) ...
+
+    becomes
+
+        %a = nest.group @fc dims {m = 1, n = 64, k = 2048} ins(X = %x, W = %w0) ...
+        %b = nest.group @fc.1 dims {m = 1, n = 64, k = 2048} ins(X = %x, W = %w1, D = %a) ...
+
+    and so on, where the second writes `Y[m, n + 64]` into `D`.
+    """
+
+    name = "nest-split-weights"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        room_bytes = platform_of(machine_of(op)).buffers.weight_bytes
+        if room_bytes is None:
+            return
+        constants = Constants.of(op)
+        for group in [inner for inner in op.walk() if isinstance(inner, nest.GroupOp) and not inner.is_mapped]:
+            split = _split_of(group, room_bytes, constants)
+            if split is not None:
+                _Parts(group, split, constants).make()
+        constants.tidy()
+
+
+class Split(NamedTuple):
+    """A dim, how many of its iterations each part has, and which axis it is of each buffer that is cut."""
+
+    dim: str
+    step: int
+    axes: Mapping[str, int]
+
+
+def _split_of(op: nest.GroupOp, room_bytes: int, constants: Constants) -> Split | None:
+    """How a group is split; None where its weights are small, or it cannot be."""
+    weights = {n.data: v for n, v in zip(op.input_names, op.inputs, strict=True) if isinstance(v.owner, WeightOp)}
+    sizes = {name: size_bytes(tensor_type(value)) for name, value in weights.items()}
+    largest = max(sizes, key=lambda name: sizes[name], default="")
+    if not sizes or sizes[largest] <= SHARE * room_bytes or not _is_assigned(op):
+        return None
+    group = group_of(op)
+    for dim in tileable_dims(group):
+        axes = _axes(group, dim, weights)
+        if axes is None or largest not in axes or any(constants.array(weights[n]) is None for n in axes.keys() & sizes):
+            continue
+        extent = group.extents[dim]
+        step = max(LANES, int(PART_SHARE * room_bytes * extent / sizes[largest]) // LANES * LANES)
+        return Split(dim, step, axes) if step < extent else None
+    return None
+
+
+def _is_assigned(op: nest.GroupOp) -> bool:
+    """Whether a group has one result, in no input, that its first writer assigns."""
+    if len(op.outs) != 1:
+        return False
+    name = op.buffers()[op.yielded[0]]
+    first = next((kernel for kernel in op.kernels if kernel.sym_name.data == name), None)
+    return first is not None and first.init is None and first.statement.data.reduce == "="
+
+
+def _axes(group: Group, dim: str, weights: Mapping[str, SSAValue]) -> Mapping[str, int] | None:
+    """The axis that a dim is of each weight that it indexes, of what is between kernels, and of the result.
+
+    None where it is a part of an axis, or some kernel does not have it.
+    """
+    found: dict[str, int] = {}
+    for buffer in group.buffers:
+        uses = touches(group, buffer.name)
+        is_indexed = any(dim in form.names for use in uses for form in use.forms)
+        if buffer.is_input and (buffer.name not in weights or not is_indexed):
+            continue
+        axes = [[axis for axis, form in enumerate(use.forms) if dim in form.names] for use in uses]
+        axis = axes[0][0] if is_indexed and axes[0] else 0
+        alone = all(own == [axis] for own in axes) and {use.forms[axis] for use in uses} == {Affine(0, ((dim, 1),))}
+        if not alone or buffer.shape[axis] != group.extents[dim]:
+            return None
+        found[buffer.name] = axis
+    return found
+
+
+@dataclass
+class _Parts:
+    """Makes the parts of a group."""
+
+    op: nest.GroupOp
+    split: Split
+    constants: Constants
+
+    def __post_init__(self) -> None:
+        self.names = self.op.buffers()
+        self.result = self.names[self.op.yielded[0]]
+
+    def make(self) -> None:
+        """Put the parts in place of the group."""
+        op, made = self.op, None
+        starts = range(0, op.extents[self.split.dim], self.split.step)
+        for number, start in enumerate(starts):
+            part = self._part(number, start, made)
+            part.attributes.update(op.attributes)
+            if start != starts[-1]:
+                part.attributes.pop("name", None)
+            Rewriter.insert_op(part, InsertPoint.before(op))
+            made = part.outs[0]
+        assert made is not None
+        made.name_hint = op.outs[0].name_hint
+        Rewriter.replace_op(op, [], [made])
+
+    def _part(self, number: int, start: int, before: SSAValue | None) -> nest.GroupOp:
+        """The part from `start` on, which writes into what the one `before` made."""
+        op = self.op
+        count = min(self.split.step, op.extents[self.split.dim] - start)
+        pairs = zip((name.data for name in op.input_names), op.inputs, strict=True)
+        inputs = {name: self._cut(name, value, number, range(start, start + count)) for name, value in pairs}
+        if before is not None:
+            inputs[unique_name("D", set(self.names.values()))] = before
+        block = Block(arg_types=[value.type for value in inputs.values()])
+        for name, argument in zip(inputs, block.args, strict=True):
+            argument.name_hint = name
+        inside: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, block.args, strict=False))
+        target = None if before is None else block.args[-1]
+        for kernel in op.kernels:
+            made = self._kernel(kernel, inside, range(start, start + count), target)
+            block.add_op(made)
+            inside[kernel.result] = made.result
+        block.add_op(nest.YieldOp(inside[op.yielded[0]]))
+        name = f"{op.sym_name.data}.{number}" if number else op.sym_name.data
+        dims = {**op.extents, self.split.dim: count}
+        return nest.GroupOp(name, dims, inputs, [op.outs[0].type], Region(block))
+
+    def _cut(self, name: str, value: SSAValue, number: int, places: range) -> SSAValue:
+        """The weights of a part; a map, or what the dim does not index, as it is."""
+        if name not in self.split.axes:
+            return value
+        array = self.constants.array(value)
+        assert array is not None
+        assert isinstance(value.owner, WeightOp)
+        part = array.take(places, self.split.axes[name])
+        made = self.constants.weight(f"{value.owner.resource}.{number}", part)
+        Rewriter.insert_op(made, InsertPoint.before(self.op))
+        return made.result
+
+    def _kernel(
+        self, kernel: nest.KernelOp, inside: Mapping[SSAValue, SSAValue], places: range, target: SSAValue | None
+    ) -> nest.KernelOp:
+        """A kernel of the part: what is not cut is indexed from `start` on."""
+        buffer, operands = self.names[kernel.result], kernel.operands_by_name
+        whole = {t for t, v in operands.items() if self.names[v] == self.result or self.names[v] not in self.split.axes}
+        type_: Attribute = kernel.result.type
+        if buffer == self.result:
+            whole.add(kernel.statement.data.target.tensor)
+            init = target if kernel.init is None else inside[kernel.init]
+        else:
+            assert isinstance(type_, TensorType)
+            axis, shape = self.split.axes[buffer], list(type_.get_shape())
+            type_ = TensorType(type_.get_element_type(), [*shape[:axis], len(places), *shape[axis + 1 :]])
+            init = None if kernel.init is None else inside[kernel.init]
+        statement = _moved(kernel.statement.data, self.split.dim, places.start, whole)
+        inputs = {tensor: inside[value] for tensor, value in operands.items()}
+        made = nest.KernelOp(kernel.sym_name.data, statement, inputs, type_, init=init, pad=kernel.pads)
+        made.result.name_hint = kernel.result.name_hint
+        return made
+
+
+def _moved(statement: Statement, dim: str, start: int, tensors: set[str]) -> Statement:
+    """A statement in which a dim counts from `start` on where it indexes some tensors."""
+    if not start:
+        return statement
+    target = _moved_expr(statement.target, dim, start, tensors)
+    assert isinstance(target, Access)
+    return Statement(target, statement.reduce, _moved_expr(statement.value, dim, start, tensors))
+
+
+def _moved_expr(expr: Expr, dim: str, start: int, tensors: set[str]) -> Expr:
+    match expr:
+        case Call(fn, args):
+            return Call(fn, tuple(_moved_expr(arg, dim, start, tensors) for arg in args))
+        case Access(tensor, indices) if tensor in tensors:
+            later = {dim: Call("add", (Name(dim), Num(start)))}
+            return Access(tensor, tuple(substitute(index, later) for index in indices))
+        case _:
+            return expr
