@@ -19,6 +19,9 @@ from ..hierarchy.values import Problem
 MAX_SHAPES = 1 << 15
 """Most shapes that are compared; if there are more, nothing is known."""
 
+COMPARED = 1024
+"""Shapes with which another one is compared: one that is beaten by others alone stays, and changes nothing."""
+
 UNRELATED, PLAIN = -2, -1
 
 
@@ -97,11 +100,14 @@ def _touched(shapes: Ints, axes: Ints) -> Floats:
 
 @compiled
 def _undominated(rows: Floats) -> int:
-    """Move rows that no other is below in every column to the front; how many.  Their sums must not fall."""
+    """Move rows to the front but for those that one of the first is below in every column; how many.
+
+    Their sums must not fall.
+    """
     kept = 0
     for n in range(len(rows)):
         beaten, k = False, 0
-        while k < kept and not beaten:
+        while k < min(kept, COMPARED) and not beaten:
             beaten = True
             for t in range(rows.shape[1]):
                 beaten = beaten and rows[k, t] <= rows[n, t]
