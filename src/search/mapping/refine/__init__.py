@@ -1,7 +1,6 @@
 """Refinement: good mappings soon, by climbing from many starts; quick guesses choose what is priced."""
 
-from .climb import Climber
 from .guess import Guess
 from .solve import solve
 
-__all__ = ["Climber", "Guess", "solve"]
+__all__ = ["Guess", "solve"]

@@ -50,6 +50,14 @@ class Rules(NamedTuple):
     objective: int
 
 
+class Trial(NamedTuple):
+    """The mapping that a step changes: `factors` (3, L, D) in time, along X and Y, `order` (L, D) and `kept` (L, T)."""
+
+    factors: Ints
+    order: Ints
+    kept: Bools
+
+
 class Annealer:
     """Chains of steps in the space of a request."""
 
@@ -83,8 +91,8 @@ class Annealer:
 
     def around(self, one: MappingBatch, draws: int) -> MappingBatch:
         """Mappings one step away from a batch of one: those of so many random steps that fit the arrays, once each."""
-        chain = one.repeated(0, BEST + 1 + draws).arrays()
-        count = draw_around(chain, self._rules, self._random) if len(self._rules.dims) else 0
+        chain, factors = _chain(one, BEST + 1 + draws)
+        count = draw_around(chain, factors, self._rules, self._random) if len(self._rules.dims) else 0
         found = MappingBatch(*chain).part(slice(BEST + 1, BEST + 1 + count))
         rows = np.concatenate([part.reshape(count, -1) for part in found.arrays()], axis=1)
         keys = rows @ np.random.default_rng(0).integers(1, 1 << 40, rows.shape[1])
@@ -98,67 +106,71 @@ class Annealer:
         """
         if not self._guess.able or not len(self._rules.dims):
             return start
-        three = start.repeated(0, 3)
-        chain = three.arrays()
-        space = room(*chain.temporal.shape[1:])
-        anneal(self._guess.shape, self._guess.machine, chain, self._rules, self._random, steps, (hot, cold), space)
+        chain, factors = _chain(start, BEST + 1)
+        known = self._guess.shape, self._guess.machine, room(*chain.temporal.shape[1:])
+        anneal(known, chain, factors, self._rules, self._random, steps, (hot, cold))
         return MappingBatch(*chain).part(slice(BEST, BEST + 1))
+
+
+def _chain(one: MappingBatch, rows: int) -> tuple[Batch, Ints]:
+    """A mapping so many times; and its factors as one array, in time, along X and along Y (3, N, L, D)."""
+    batch = one.repeated(0, rows).arrays()
+    factors = np.stack([batch.temporal, batch.spatial_x, batch.spatial_y])
+    return batch._replace(temporal=factors[0], spatial_x=factors[1], spatial_y=factors[2]), factors
 
 
 @bare_entry
 def anneal(
-    shape: Shape,
-    machine: Machine,
+    known: tuple[Shape, Machine, Room],
     chain: Batch,
+    factors: Ints,
     rules: Rules,
     random: NDArray[np.uint64],
     steps: int,
     heats: tuple[float, float],
-    room: Room,
 ) -> None:
     """Walk from row `NOW` and leave the best mapping in row `BEST`; `heats` at first and at last."""
-    now = _value(NOW, shape, machine, chain, rules, room)
+    trial, now = Trial(factors[:, TRIAL], chain.order[TRIAL], chain.kept[TRIAL]), _value(NOW, known, chain, rules)
     best = now
     for step in range(steps):
         heat = heats[0] * (heats[1] / heats[0]) ** (step / steps)
-        _copy(chain, NOW, TRIAL)
-        if not _step(chain, rules, random):
+        _copy(chain, factors, NOW, TRIAL)
+        if not _step(trial, rules, random):
             continue
-        value = _value(TRIAL, shape, machine, chain, rules, room)
+        value = _value(TRIAL, known, chain, rules)
         if value < now or (value < np.inf and _uniform(random) < exp(-log(value / now) / heat)):
-            _copy(chain, TRIAL, NOW)
+            _copy(chain, factors, TRIAL, NOW)
             now = value
             if value < best:
                 best = value
-                _copy(chain, TRIAL, BEST)
+                _copy(chain, factors, TRIAL, BEST)
 
 
 @bare_entry
-def draw_around(chain: Batch, rules: Rules, random: NDArray[np.uint64]) -> int:
+def draw_around(chain: Batch, factors: Ints, rules: Rules, random: NDArray[np.uint64]) -> int:
     """Fill the rows behind `BEST` with mappings one step away from row `NOW`; how many."""
-    count = 0
+    trial, count = Trial(factors[:, TRIAL], chain.order[TRIAL], chain.kept[TRIAL]), 0
     for _ in range(len(chain.temporal) - BEST - 1):
-        _copy(chain, NOW, TRIAL)
-        if _step(chain, rules, random):
-            _copy(chain, TRIAL, BEST + 1 + count)
+        _copy(chain, factors, NOW, TRIAL)
+        if _step(trial, rules, random):
+            _copy(chain, factors, TRIAL, BEST + 1 + count)
             count += 1
     return count
 
 
 @bare
-def _value(n: int, shape: Shape, machine: Machine, chain: Batch, rules: Rules, room: Room) -> float:
-    energy, cycles = guess_one(n, shape, machine, chain, room)
+def _value(n: int, known: tuple[Shape, Machine, Room], chain: Batch, rules: Rules) -> float:
+    energy, cycles = guess_one(n, known[0], known[1], chain, known[2])
     return np.inf if energy == np.inf else value_of(rules.objective, energy, cycles)
 
 
 @bare
-def _copy(chain: Batch, source: int, target: int) -> None:
+def _copy(chain: Batch, factors: Ints, source: int, target: int) -> None:
     levels, dims = chain.temporal.shape[1:]
     for level in range(levels):
         for d in range(dims):
-            chain.temporal[target, level, d] = chain.temporal[source, level, d]
-            chain.spatial_x[target, level, d] = chain.spatial_x[source, level, d]
-            chain.spatial_y[target, level, d] = chain.spatial_y[source, level, d]
+            for kind in range(3):
+                factors[kind, target, level, d] = factors[kind, source, level, d]
             chain.order[target, level, d] = chain.order[source, level, d]
         for t in range(chain.kept.shape[2]):
             chain.kept[target, level, t] = chain.kept[source, level, t]
@@ -181,89 +193,70 @@ def _below(random: NDArray[np.uint64], count: int) -> int:
 
 
 @bare
-def _step(chain: Batch, rules: Rules, random: NDArray[np.uint64]) -> bool:
-    """Change row `TRIAL`; whether it is another mapping of the space."""
+def _step(trial: Trial, rules: Rules, random: NDArray[np.uint64]) -> bool:
+    """Change the mapping; whether it is another one of the space."""
     kind = _uniform(random)
     if kind >= ORDER and len(rules.free):
         level, t = rules.free[_below(random, len(rules.free))]
-        chain.kept[TRIAL, level, t] = not chain.kept[TRIAL, level, t]
+        trial.kept[level, t] = not trial.kept[level, t]
         return True
     if kind >= BORDER:
-        return _reorder(chain, random)
+        return _reorder(trial, random)
     if kind >= FILL:
-        return _shift(chain, random)
+        return _shift(trial, random)
     if kind >= EXCHANGE:
-        return _fill(chain, rules, random) and (rules.split or _apart(chain))
+        return _fill(trial, rules, random) and (rules.split or _apart(trial))
     a, b = _below(random, len(rules.slots)), _below(random, len(rules.slots))
     d = rules.dims[_below(random, len(rules.dims))]
-    if a == b or not _give(chain, rules, random, d, a, b):
+    if a == b or not _give(trial, rules, random, d, a, b):
         return False
     if kind >= FACTOR:
         e = rules.dims[_below(random, len(rules.dims))]
-        if d == e or not _give(chain, rules, random, e, b, a):
+        if d == e or not _give(trial, rules, random, e, b, a):
             return False
-    return rules.split or _apart(chain)
+    return rules.split or _apart(trial)
 
 
 @bare
-def _factor(chain: Batch, kind: int, level: int, d: int) -> int:
-    if kind == 0:
-        return chain.temporal[TRIAL, level, d]
-    if kind == 1:
-        return chain.spatial_x[TRIAL, level, d]
-    return chain.spatial_y[TRIAL, level, d]
-
-
-@bare
-def _set_factor(chain: Batch, kind: int, level: int, d: int, factor: int) -> None:
-    if kind == 0:
-        chain.temporal[TRIAL, level, d] = factor
-    elif kind == 1:
-        chain.spatial_x[TRIAL, level, d] = factor
-    else:
-        chain.spatial_y[TRIAL, level, d] = factor
-
-
-@bare
-def _give(chain: Batch, rules: Rules, random: NDArray[np.uint64], d: int, a: int, b: int) -> bool:
+def _give(trial: Trial, rules: Rules, random: NDArray[np.uint64], d: int, a: int, b: int) -> bool:
     """Part of the factor of dimension `d` in slot `a` goes to slot `b`; whether there is such a part."""
-    kind, level = rules.slots[b]
-    factor = _factor(chain, rules.slots[a, 0], rules.slots[a, 1], d)
+    (source, near), (kind, level) = rules.slots[a], rules.slots[b]
+    factor = trial.factors[source, near, d]
     if factor == 1 and not rules.imperfect:
         return False
-    if (kind > 0 or rules.slots[a, 0] > 0) and not rules.spread[d]:
+    if (kind > 0 or source > 0) and not rules.spread[d]:
         return False
     left = _left(factor, rules, random, d)
     if left == factor or left < 1 or left > rules.bounds[d]:
         return False
-    _set_factor(chain, rules.slots[a, 0], rules.slots[a, 1], d, left)
-    taking = _factor(chain, kind, level, d)
+    trial.factors[source, near, d] = left
+    taking = trial.factors[kind, level, d]
     if kind == 0 and taking == 1:
-        _place_new(chain.order[TRIAL, level], d, _below(random, chain.order.shape[2]))
+        _place_new(trial.order[level], d, _below(random, trial.order.shape[1]))
     if rules.imperfect:
-        _cover(chain, rules, kind, level, d)
+        _cover(trial, rules, kind, level, d)
     else:
-        _set_factor(chain, kind, level, d, taking * (factor // left))
+        trial.factors[kind, level, d] = taking * (factor // left)
     return True
 
 
 @bare
-def _cover(chain: Batch, rules: Rules, kind: int, level: int, d: int) -> None:
+def _cover(trial: Trial, rules: Rules, kind: int, level: int, d: int) -> None:
     """The least factor in a slot with which all of dimension `d` is covered."""
-    _set_factor(chain, kind, level, d, 1)
+    trial.factors[kind, level, d] = 1
     others = 1
-    for every in range(chain.temporal.shape[1]):
-        others *= chain.temporal[TRIAL, every, d] * chain.spatial_x[TRIAL, every, d] * chain.spatial_y[TRIAL, every, d]
-    _set_factor(chain, kind, level, d, ceil(rules.bounds[d] / others))
+    for every in range(trial.factors.shape[1]):
+        others *= trial.factors[0, every, d] * trial.factors[1, every, d] * trial.factors[2, every, d]
+    trial.factors[kind, level, d] = ceil(rules.bounds[d] / others)
 
 
 @bare
-def _fill(chain: Batch, rules: Rules, random: NDArray[np.uint64]) -> bool:
+def _fill(trial: Trial, rules: Rules, random: NDArray[np.uint64]) -> bool:
     """An axis of an array goes from one dimension to another, as much of it as there is room for.
 
     The factors go to loops of some memory, and come from those of another one.
     """
-    levels = chain.temporal.shape[1]
+    levels = trial.factors.shape[1]
     axes = len(rules.slots) - levels
     if axes == 0:
         return False
@@ -272,30 +265,30 @@ def _fill(chain: Batch, rules: Rules, random: NDArray[np.uint64]) -> bool:
     to_level, from_level = _below(random, levels), _below(random, levels)
     if not rules.spread[e]:
         return False
-    factor = _factor(chain, kind, level, d)
+    factor = trial.factors[kind, level, d]
     if d != e and factor > 1:
-        if chain.temporal[TRIAL, to_level, d] == 1:
-            _place_new(chain.order[TRIAL, to_level], d, _below(random, chain.order.shape[2]))
-        _set_factor(chain, kind, level, d, 1)
+        if trial.factors[0, to_level, d] == 1:
+            _place_new(trial.order[to_level], d, _below(random, trial.order.shape[1]))
+        trial.factors[kind, level, d] = 1
         if rules.imperfect:
-            _cover(chain, rules, 0, to_level, d)
+            _cover(trial, rules, 0, to_level, d)
         else:
-            chain.temporal[TRIAL, to_level, d] *= factor
+            trial.factors[0, to_level, d] *= factor
     used = 1
     for other in range(len(rules.bounds)):
-        used *= _factor(chain, kind, level, other) if other != e else 1
+        used *= trial.factors[kind, level, other] if other != e else 1
     room = int(rules.mesh[level, kind - 1] // used)
     if rules.imperfect:
         most = min(room, rules.bounds[e])
         if _uniform(random) < 0.5:
             most = ceil(rules.bounds[e] / ceil(rules.bounds[e] / most))
-        _set_factor(chain, kind, level, e, int(most))
-        _cover(chain, rules, 0, from_level, e)
+        trial.factors[kind, level, e] = int(most)
+        _cover(trial, rules, 0, from_level, e)
         return True
-    taking = _factor(chain, kind, level, e)
-    part = _part(chain.temporal[TRIAL, from_level, e], room // int(taking), rules.primes[e], random)
-    _set_factor(chain, kind, level, e, taking * part)
-    chain.temporal[TRIAL, from_level, e] //= part
+    taking = trial.factors[kind, level, e]
+    part = _part(trial.factors[0, from_level, e], room // int(taking), rules.primes[e], random)
+    trial.factors[kind, level, e] = taking * part
+    trial.factors[0, from_level, e] //= part
     return part != 1
 
 
@@ -331,33 +324,33 @@ def _left(factor: int, rules: Rules, random: NDArray[np.uint64], d: int) -> int:
 
 
 @bare
-def _shift(chain: Batch, random: NDArray[np.uint64]) -> bool:
+def _shift(trial: Trial, random: NDArray[np.uint64]) -> bool:
     """The outermost loop of a level becomes the innermost of the next one, or the other way round.
 
     The nest stays as it is (but for loops that merge): memories of one tensor each need tiles of their own.
     """
-    levels, dims = chain.temporal.shape[1:]
+    levels, dims = trial.order.shape
     level, outwards = _below(random, levels - 1), _uniform(random) < 0.5
     source, target = (level, level + 1) if outwards else (level + 1, level)
     for k in range(dims):
-        d = chain.order[TRIAL, source, dims - 1 - k if outwards else k]
-        factor = chain.temporal[TRIAL, source, d]
+        d = trial.order[source, dims - 1 - k if outwards else k]
+        factor = trial.factors[0, source, d]
         if factor > 1:
-            chain.temporal[TRIAL, source, d] = 1
-            if chain.temporal[TRIAL, target, d] == 1:
-                _place_new(chain.order[TRIAL, target], d, 0 if outwards else dims - 1)
-            chain.temporal[TRIAL, target, d] *= factor
+            trial.factors[0, source, d] = 1
+            if trial.factors[0, target, d] == 1:
+                _place_new(trial.order[target], d, 0 if outwards else dims - 1)
+            trial.factors[0, target, d] *= factor
             return True
     return False
 
 
 @bare
-def _reorder(chain: Batch, random: NDArray[np.uint64]) -> bool:
+def _reorder(trial: Trial, random: NDArray[np.uint64]) -> bool:
     """A loop of some level goes to another place."""
-    levels, dims = chain.temporal.shape[1:]
+    levels, dims = trial.order.shape
     level, i, j = 1 + _below(random, levels - 1), _below(random, dims), _below(random, dims)
-    order = chain.order[TRIAL, level]
-    if i == j or chain.temporal[TRIAL, level, order[i]] == 1:
+    order = trial.order[level]
+    if i == j or trial.factors[0, level, order[i]] == 1:
         return False
     _move(order, i, j)
     return True
@@ -382,11 +375,11 @@ def _move(order: Ints, i: int, j: int) -> None:
 
 
 @bare
-def _apart(chain: Batch) -> bool:
+def _apart(trial: Trial) -> bool:
     """Whether no dimension is spread over columns and rows at once."""
-    levels, dims = chain.temporal.shape[1:]
+    levels, dims = trial.order.shape
     for level in range(levels):
         for d in range(dims):
-            if chain.spatial_x[TRIAL, level, d] > 1 and chain.spatial_y[TRIAL, level, d] > 1:
+            if trial.factors[1, level, d] > 1 and trial.factors[2, level, d] > 1:
                 return False
     return True
