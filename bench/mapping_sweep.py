@@ -29,7 +29,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from tilewright.costs.hierarchy import Architecture, Problem
-from tilewright.search.mapping.exact.bounds import estimates, inner_grids, outer
+from tilewright.search.mapping.exact.bounds import cost_to_go, estimates, outer
 from tilewright.search.mapping.values import OBJECTIVES, CostModel, Factors, Request, Space
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "test" / "unit" / "search" / "mapping"))
@@ -95,7 +95,7 @@ def check(pair: Pair) -> str:
 
 def coarse() -> None:
     """Tables of few cells."""
-    outer.MAX_CELLS = outer.MAX_PERFECT = inner_grids.MAX_INNER = 6
+    outer.MAX_CELLS = outer.MAX_PERFECT = cost_to_go.MAX_INNER = 6
     estimates.COARSE_CELLS, estimates.FINE_CELLS, estimates.WINDOW_CELLS = 6, 12, 12
 
 

@@ -59,20 +59,14 @@ class Room:
         terms = [(abs(c), tiles[:, d].astype(np.float64)) for d, c in enumerate(row) if c]
         return _box(terms) if self.model == "timeloop" else _distinct(terms)
 
-    def used(self, level: int, tiles: Ints, kept: Bools | None = None) -> Floats:
-        """Units of `level` that the tiles of the tensors take that it keeps (`kept`: (T,); all that it may hold)."""
-        which = self.kept[level] if kept is None else kept
-        total = np.zeros(len(tiles))
-        for tensor in np.flatnonzero(which).tolist():
-            total += self.elements(tensor, tiles) * self.weight(level, tensor)
-        return total
-
     def fits(self, level: int, tiles: Ints) -> Bools:
         """Whether iteration tiles (N, D) fit in `level`."""
         capacity = self.capacity[level]
         if capacity is None:
             return np.ones(len(tiles), np.bool_)
-        return self.used(level, tiles) <= capacity
+        kept: list[int] = np.flatnonzero(self.kept[level]).tolist()
+        used = (self.elements(tensor, tiles) * self.weight(level, tensor) for tensor in kept)
+        return sum(used, np.zeros(len(tiles))) <= capacity
 
 
 def _box(terms: list[tuple[int, Floats]]) -> Floats:

@@ -8,6 +8,7 @@ takes as long to arrive or to get back.  If a loop further in moves it, all loop
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -15,12 +16,12 @@ import numpy as np
 from .....costs.compiled import bare, bare_entry
 from ...remembered import remembered
 from ..dominance.symmetries import Kept
-from ..space.model import EVERY, UNRELATED, Floats, Ints, Model, one_way
+from ..space.model import EVERY, UNRELATED, Bools, Floats, Ints, Model, one_way
 from ..tree.state import Skeleton
+from .nodes import steady_and_far
 from .outcomes import MOVED, Case, Way
-from .outer import ports_of
-from .sections import Plan, Section
-from .skeletons import steady_and_far
+from .outer import Outer, ports_of
+from .sections import Section
 
 MAX_CASES = 1 << 18
 """Tiles times cases of a skeleton, beyond which tensors that might rest are not told from those that do."""
@@ -64,6 +65,24 @@ def fill_rooms(model: Model, skeleton: Skeleton, rooms: Floats) -> None:
         for d in range(model.kind.shape[1]):
             if own >= 0 and model.kind[t, d] != UNRELATED:
                 rooms[t] *= skeleton.inside[last + 1, d] // skeleton.inside[own + 1, d]
+
+
+class Plan(NamedTuple):
+    """K cases of what loops mean for T tensors, over N tiles.
+
+    Case by case `rows` (K, T) tell where `words` (R, N) of a tensor are, -1 if only the outermost memory keeps it; the
+    first rows are of tensors that the last memory keeps, and have `energies`.  A tensor moved further in has its
+    words in row `moved` (T,), and if `counts` (T,) tells so, there are cases for that.  `sizes` (T, N) are elements in
+    a tile, `fits` (N,) tells which fit.
+    """
+
+    rows: Ints
+    energies: Floats
+    words: Floats
+    moved: Ints
+    sizes: Floats
+    fits: Bools
+    counts: Bools
 
 
 class Inside(NamedTuple):
@@ -134,6 +153,7 @@ class Past:
 
     def __init__(self, model: Model) -> None:
         self._model = model
+        self._plans: dict[tuple[Outer, int, tuple[int, ...], tuple[int, ...]], Plan] = {}
         self._rooms, self._words, self._far = np.zeros(len(model.full)), np.zeros(len(model.full)), np.zeros(2)
 
     def any(self, kept: Kept) -> bool:
@@ -143,11 +163,11 @@ class Past:
     def product(self, section: Section, skeleton: Skeleton, kept: Kept, energy: float, fewest: float) -> float:
         """The least energy times delay of a skeleton, with so much `energy` further in, and `fewest` cycles of any."""
         mask, passing, alone = self._sets_of(kept)
-        plan = _plan_of(self._model, section.whole, mask, passing, alone)
+        plan = self._plan_of(section.outer, mask, passing, alone)
         if len(plan.rows) * len(section.cells) > MAX_CASES:
-            plan = _plan_of(self._model, section.whole, mask, passing, ())
+            plan = self._plan_of(section.outer, mask, passing, ())
         steady = steady_and_far(self._model, skeleton, self._far)
-        known = Inside(section.children, energy, steady, fewest)
+        known = Inside(section.outer.children, energy, steady, fewest)
         rooms, words = self._rooms, self._words
         return (1 - 1e-9) * least_product(self._model, skeleton, plan, section.cells, known, self._far, rooms, words)
 
@@ -159,51 +179,57 @@ class Past:
         passing = tuple(t for t, own in chains if any(own) and not own[-1] and self._model.windows[t] == 0)
         return sum(1 << t for t, own in chains if own[-1]), passing, tuple(t for t in passing if sum(kept[t]) == 1)
 
+    def _plan_of(self, outer: Outer, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> Plan:
+        """The plan for all tiles; tensors that are `alone` in one memory further in may be moved there or not."""
+        key = outer, kept, passing, alone
+        if key not in self._plans and alone:
+            counts = np.array([t in alone for t in range(len(self._model.full))])
+            rows = _rows(outer, kept, passing, alone)
+            self._plans[key] = self._plan_of(outer, kept, passing, ())._replace(rows=rows, counts=counts)
+        elif key not in self._plans:
+            if sum(plan.words.size for asked, plan in self._plans.items() if not asked[3]) > MAX_CELLS:
+                self._plans.clear()  # others share the words of these
+            self._plans[key] = _planned(self._model, outer, kept, passing)
+        return self._plans[key]
 
-def _plan_of(model: Model, whole: Section, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> Plan:
-    """The plan for all tiles; tensors that are `alone` in one memory further in may be moved there or not."""
-    key = kept, passing
-    if key not in whole.plans:
-        if sum(plans[()].words.size for plans in whole.plans.values()) > MAX_CELLS:  # the others share theirs
-            whole.plans.clear()
-        whole.plans[key] = {(): _planned(model, whole, kept, passing)}
-    plans = whole.plans[key]
-    if alone not in plans:
-        counts = np.array([t in alone for t in range(len(model.full))])
-        plans[alone] = plans[()]._replace(rows=_rows(whole, kept, passing, alone), counts=counts)
-    return plans[alone]
 
-
-def _rows(whole: Section, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> Ints:
+def _rows(outer: Outer, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> Ints:
     """The `rows` of a plan."""
-    places, cases = _places(whole, kept, passing), _cases(whole, kept, passing, alone)
+    places, cases = _places(outer, kept, passing), _cases(outer, kept, passing, alone)
     return np.array([[places.get((t, way), -1) for t, way in enumerate(case)] for case in cases], np.int64)
 
 
-def _planned(model: Model, whole: Section, kept: int, passing: tuple[int, ...]) -> Plan:
-    places = _places(whole, kept, passing)
-    words = np.stack([whole.flat(whole.sent(t, *way)) for t, way in places])
-    energies = [whole.flat(whole.term(t, *way)) for t, way in places if kept >> t & 1]
-    sizes = np.stack([whole.flat(whole.size(t)) for t in range(len(model.full))])
+def _planned(model: Model, outer: Outer, kept: int, passing: tuple[int, ...]) -> Plan:
+    places = _places(outer, kept, passing)
+    words = _flat(outer, [outer.words_sent(t, *way) for t, way in places])
+    energy = _flat(outer, [outer.term(t, *way) for t, way in places if kept >> t & 1])
+    sizes = _flat(outer, [outer.sizes(t, outer.tiles) for t in range(len(model.full))])
     moved = np.array([places.get((t, MOVED), -1) for t in range(len(model.full))], np.int64)
-    energy = np.stack(energies) if energies else np.zeros((0, words.shape[1]))
-    fits, counts = whole.flat(whole.fits(kept)), np.zeros(len(model.full), np.bool_)
-    return Plan(_rows(whole, kept, passing, ()), energy, words, moved, sizes, fits, counts)
+    fits, counts = np.isfinite(outer.energies(kept)).reshape(-1), np.zeros(len(model.full), np.bool_)
+    return Plan(_rows(outer, kept, passing, ()), energy, words, moved, sizes, fits, counts)
 
 
-def _places(whole: Section, kept: int, passing: tuple[int, ...]) -> dict[tuple[int, Way], int]:
+def _flat(outer: Outer, tables: list[Floats]) -> Floats:
+    """Tables cell by cell, (N, C)."""
+    found = np.empty((len(tables), *outer.shape))
+    for row, table in zip(found, tables, strict=True):
+        row[...] = table
+    return found.reshape(len(tables), prod(outer.shape))
+
+
+def _places(outer: Outer, kept: int, passing: tuple[int, ...]) -> dict[tuple[int, Way], int]:
     """The rows of tensors and what loops may mean for them, those of `kept` ones first."""
-    cases = _cases(whole, kept, passing, ())
+    cases = _cases(outer, kept, passing, ())
     mine = [(t, way) for case in cases for t, way in enumerate(case) if kept >> t & 1]
     others = [(t, way) for t in passing for way in (MOVED, *(case[t] for case in cases))]
     return {one: n for n, one in enumerate(dict.fromkeys([*mine, *others]))}
 
 
-def _cases(whole: Section, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> list[Case]:
+def _cases(outer: Outer, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> list[Case]:
     """What loops may mean where only the tensors `kept` are in the last memory, and some of those `alone` in one inside
     are moved there, so that they rest in no loop."""
     found: dict[Case, None] = {}
-    outcomes = whole.outcomes(kept | sum(1 << t for t in passing))
+    outcomes = outer.outcomes(kept | sum(1 << t for t in passing))
     for moved in product(*((False, True) for _ in alone)):
         still = {t for t, moves in zip(alone, moved, strict=True) if moves}
         for outcome in outcomes:

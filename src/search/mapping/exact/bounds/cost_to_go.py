@@ -16,12 +16,11 @@ from functools import lru_cache, partial
 import numpy as np
 
 from ...remembered import remembered
-from ..space.model import Floats, Ints, Model
-from ..traffic.busy import busy_along
+from ..space.model import Bools, Floats, Ints, Model
+from ..traffic.busy import busy_along, full_children
 from ..tree.state import Beyond, Grid, Skeleton
 from .delays import Delays
-from .grids import Store, cells_of, sizes_of, swept
-from .inner_grids import Rooms
+from .grids import Store, cells_of, grid_of, sizes_of, swept
 from .inward import Passage, Pending, Step
 from .outcomes import Case, Way, outcomes_of, sets_at_rest
 from .outer import Outer
@@ -33,9 +32,11 @@ NEAR = 2.0
 """How far above its least energy times its least cycles a skeleton's bound is at most if inner tiles may matter."""
 
 
-MAX_ROOMS = 2048
-"""Grids of inner memories, and passages between two of them, that are kept for other skeletons."""
+MAX_INNER = 1 << 15
+"""Cells of the grid of an inner memory."""
 
+MAX_GRIDS = 2048
+"""Grids of inner memories, and passages between two of them, that are kept for other skeletons."""
 
 MAX_PLACES = 1 << 22
 """Cells of indices from one grid to another that are kept."""
@@ -47,7 +48,8 @@ class Ahead:
     def __init__(self, model: Model, tables: Tables, outer: Outer, sections: Sections, cells: int = 0) -> None:
         self._model, self._tables, self._outer, self._sections = (model, tables, outer, sections)
         self._dims, self._tensors = tables.dims, len(model.full)
-        self._every, self._rooms = (1 << self._dims) - 1, Rooms(model, tables, cells)
+        self._every, self._cells = (1 << self._dims) - 1, cells or MAX_INNER
+        self._inner: dict[tuple[int, int, bytes, tuple[int, ...]], tuple[Grid, Bools]] = {}
         self._outermost: dict[tuple[int, tuple[int, ...], bytes], Floats] = {}
         self._nobody: Pending = (-1,) * self._tensors
         self._worth: tuple[float, float] | None = None
@@ -64,16 +66,42 @@ class Ahead:
         last = self._outer.last
         self._skeleton = skeleton
         self._section = self.section_of(skeleton)
-        if len(self._rooms) + len(self._passages) > MAX_ROOMS:
-            self._rooms.clear()
-            self._passages, self._places = {}, Store(MAX_PLACES)
-        self._inner = self._rooms.all_of(skeleton)
-        self._grids = [room.grid for room in self._inner] + [self._section.grid]
+        if len(self._inner) + len(self._passages) > MAX_GRIDS:
+            self._inner, self._passages, self._places = {}, {}, Store(MAX_PLACES)
+        inner = [self._grid(level) for level in range(last - 1)]
+        self._grids, self._full = [grid for grid, _ in inner] + [self._section.grid], [full for _, full in inner]
         self._layers: list[dict[Pending, Floats]] = [{} for _ in range(last)]
         self._steps = [self._step(level) for level in range(last - 1)]
         self._terms: Terms | None = None
         self._arrivals: dict[int, Floats] | None = None
         self._linear: dict[float, float] = {}
+
+    def _grid(self, level: int) -> tuple[Grid, Bools]:
+        """The tiles of an inner memory, also for other skeletons, and which of them are too large."""
+        skeleton, perfect, kept = self._skeleton, self._model.perfect, int(self._skeleton.held[level])
+        begin, reach = skeleton.inside[level + 1], self._reach(level)
+        key = level, kept, begin.tobytes(), tuple(reach)
+        if key not in self._inner:
+            ends, slides = reach if perfect else self._tables.bounds, self._tables.slides
+            grid = grid_of(ends, perfect=perfect, cells=self._cells, most=reach, least=begin.tolist(), slides=slides)
+            full = ~self._tables.fit(kept, level, sizes_of(grid, high=False))
+            self._inner[key] = grid, np.broadcast_to(full, tuple(grid.size.tolist()))
+        return self._inner[key]
+
+    def _reach(self, level: int) -> list[int]:
+        """The largest tiles of a memory by dimension; see `factors.most_steps`."""
+        skeleton, model, found = self._skeleton, self._model, list(self._tables.bounds)
+        if model.perfect:
+            return (model.bounds // (skeleton.inside[-1] // skeleton.inside[level + 1])).tolist()
+        full = np.ones(self._dims, np.int64)
+        for outer in range(level + 1, len(skeleton.spread)):
+            for d, n in enumerate(self._tables.bounds):
+                factor = int(skeleton.spread[outer, d])
+                if factor > 1:
+                    busy = full_children(factor, bool(model.halves[outer]))
+                    found[d] = min(found[d], max(1, (n - 1) // int(full[d] * busy)))
+            full *= skeleton.spread[outer]
+        return found
 
     def weighed(self, delays: Delays, bound: float, energy: float, most: float = np.inf) -> float:
         """The least sum of that energy and of what cycles of tiles are worth, given a bound of energy times delay and
@@ -150,7 +178,7 @@ class Ahead:
                 found = self._steps[level].least(pending)
                 if self._slope and level in self._arrive():
                     found = found + self._slope * self._arrive()[level]
-                found[self._inner[level].full] = np.inf
+                found[self._full[level]] = np.inf
             else:
                 found = self._last(kept, pending)
             self._layers[level][pending] = found

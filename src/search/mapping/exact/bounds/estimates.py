@@ -7,6 +7,7 @@ from math import ceil, inf, prod
 import numpy as np
 
 from .....costs.bounds import Bounds
+from ...remembered import remembered
 from ..dominance.symmetries import Kept, Spread
 from ..space.model import Ints, Model
 from ..space.skeleton import fill, new_skeleton
@@ -16,9 +17,9 @@ from .bypassing import Past
 from .cost_to_go import Ahead
 from .delays import Delays
 from .hops import Hops
+from .nodes import expand, steady_and_far
 from .outer import Outer
 from .sections import Sections
-from .skeletons import expand, steady_and_far
 from .tables import Tables
 
 ROUNDING = 1e-9
@@ -39,9 +40,6 @@ WINDOW_CELLS = 1 << 16
 
 CLOSE = 1e-3
 """Relative distance to what is enough within which coarse tables do: finer ones hardly tell mappings apart there."""
-
-MAX_TILED = 1 << 16
-"""Skeletons whose bounds by tile are kept for when their turn comes again."""
 
 MAX_CELLS = 1 << 17
 """Cells of the last memory's grid with which cycles are told apart by tile."""
@@ -67,7 +65,6 @@ class Estimates:
         self._known: dict[tuple[Spread, Kept], tuple[float, Beyond]] = {}
         self._bounded: dict[tuple[Spread, Kept], tuple[float, Ahead]] = {}
         self._past = Past(model)
-        self._tiled: dict[tuple[Spread, Kept], float] = {}
         self._used = self.ahead
         self._timing: tuple[tuple[Spread, Kept, bool], Delays] | None = None
         self._latest = 0.0
@@ -117,13 +114,12 @@ class Estimates:
             return bound
         if (spread, kept) in self._known or (spread, kept) in self._bounded:
             return bound
-        if (spread, kept) not in self._tiled:
-            if len(self._tiled) >= MAX_TILED:
-                self._tiled.clear()
-            energy, section = self.with_hops(spread, kept)[1], self.coarse.section_of(self.skeleton)
-            found = self._past.product(section, self.skeleton, kept, energy, float(self.limits.cycles))
-            self._tiled[spread, kept] = found
-        return max(bound, self._tiled[spread, kept])
+        return max(bound, self._least_by_tile(spread, kept))
+
+    @remembered
+    def _least_by_tile(self, spread: Spread, kept: Kept) -> float:
+        energy, section = self.with_hops(spread, kept)[1], self.coarse.section_of(self.skeleton)
+        return self._past.product(section, self.skeleton, kept, energy, float(self.limits.cycles))
 
     def by_tables(self, spread: Spread, kept: Kept, bound: float, most: float) -> float:
         """A better bound of a skeleton than `bound`, by tables of all its memories; `most` is as good as more."""

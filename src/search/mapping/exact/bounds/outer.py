@@ -71,7 +71,7 @@ class Outer:
         cells = MAX_PERFECT if model.perfect else MAX_CELLS
         if grid is None:
             grid = grid_of(tables.bounds, perfect=model.perfect, cells=cells, slides=tables.slides)
-        self.grid = grid
+        self.grid, self.shape = grid, tuple[int, ...](grid.size.tolist())
         self.tiles, self._high = (sizes_of(self.grid, high=high) for high in (False, True))
         self._told = tables.told_apart(self.tiles, self._high, [1] * tables.dims)
         self._ways: dict[int, list[tuple[Floats, Floats]]] = {}
@@ -100,7 +100,7 @@ class Outer:
     @remembered
     def energies(self, kept: int) -> Floats:
         """Least energy by cell for a last memory that keeps the set `kept`; inf where that does not fit."""
-        best = np.full(tuple(self.grid.size.tolist()), np.inf)
+        best = np.full(self.shape, np.inf)
         for outcome in self.outcomes(kept):
             np.minimum(best, self.energy(outcome, kept), out=best)
         best[np.broadcast_to(~self._fits(kept, self.tiles), best.shape)] = np.inf
@@ -145,7 +145,7 @@ class Outer:
         """For each thing that loops may mean for the tensors `kept`: energy and cycles of ports by cell."""
         if kept in self._ways:
             return self._ways[kept]
-        shape = tuple(self.grid.size.tolist())
+        shape = self.shape
         found = [
             (np.broadcast_to(self.energy(outcome, kept), shape), np.broadcast_to(self.ports(outcome, kept), shape))
             for outcome in self.outcomes(kept)

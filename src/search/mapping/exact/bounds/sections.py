@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,24 +26,6 @@ MAX_ALONE = 1 << 17
 """Cells of all multiples with tables of their own, where there is no table for all tiles."""
 
 
-class Plan(NamedTuple):
-    """K cases of what loops mean for T tensors, over N tiles.
-
-    Case by case `rows` (K, T) tell where `words` (R, N) of a tensor are, -1 if only the outermost memory keeps it; the
-    first rows are of tensors that the last memory keeps, and have `energies`.  A tensor moved further in has its
-    words in row `moved` (T,), and if `counts` (T,) tells so, there are cases for that.  `sizes` (T, N) are elements in
-    a tile, `fits` (N,) tells which fit.
-    """
-
-    rows: Ints
-    energies: Floats
-    words: Floats
-    moved: Ints
-    sizes: Floats
-    fits: Bools
-    counts: Bools
-
-
 class Section:
     """Tables of `outer` for some of its tiles, those of `part`; all have a cell for each."""
 
@@ -55,19 +36,16 @@ class Section:
         begin: bytes,
         store: Store[np.float64],
         places: Store[np.int64],
-        whole: Section | None = None,
     ) -> None:
-        self._outer, self._begin, self._store, self._places = outer, begin, store, places
+        self.outer, self._begin, self._store, self._places = outer, begin, store, places
         self._part, self._all = part, bool((part.grid.size == outer.grid.size).all())
         self.grid, self.tiles = part.grid, part.tiles
         self.shape: tuple[int, ...] = tuple(part.grid.size.tolist())
-        self.whole, self.children, self.outcomes = whole or self, outer.children, outer.outcomes
-        self.plans: dict[object, dict[object, Plan]] = {}
 
     @cached_property
     def cells(self) -> Ints:
-        """Which of the cells of the `whole` these are, (N,)."""
-        return self.flat(places_in(self.whole.shape, self._part.places))
+        """Which of the cells of the `outer` tables these are, (N,)."""
+        return self.flat(places_in(self.outer.shape, self._part.places))
 
     def flat(self, table: NDArray[Scalar]) -> NDArray[Scalar]:
         """A table (N,) cell by cell."""
@@ -75,7 +53,7 @@ class Section:
 
     def energies(self, kept: int) -> Floats:
         """As of `Outer`."""
-        return self._kept(("energies", kept), lambda: self._of(self._outer.energies(kept)))
+        return self._kept(("energies", kept), lambda: self._of(self.outer.energies(kept)))
 
     def fits(self, kept: int) -> Bools:
         """Which tiles of the tensors `kept` fit."""
@@ -83,7 +61,7 @@ class Section:
 
     def term(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
         """As of `Outer`, with axes of length 1 where a dimension does not matter."""
-        return self._kept(("term", t, run, first, near), lambda: self._of(self._outer.term(t, run, first, near)))
+        return self._kept(("term", t, run, first, near), lambda: self._of(self.outer.term(t, run, first, near)))
 
     def terms(self, outcomes: list[Case], alive: int, some: tuple[int, ...]) -> Floats:
         """The sum of terms of the tensors `some`, for all `outcomes` of the tensors `alive`."""
@@ -98,24 +76,20 @@ class Section:
 
     def size(self, t: int) -> Floats:
         """Elements of tensor `t` in the tiles, with axes of length 1 where a dimension does not matter."""
-        return self._kept(("size", t), lambda: self._outer.sizes(t, self.tiles))
+        return self._kept(("size", t), lambda: self.outer.sizes(t, self.tiles))
 
     def ways(self, kept: int) -> tuple[Floats, Floats]:
         """For each thing that loops may mean for the tensors `kept`, first axis: energy and cycles of ports."""
         return (
-            self._kept(("energy", kept), lambda: self._stacked([table for table, _ in self._outer.ways(kept)])),
-            self._kept(("ports", kept), lambda: self._stacked([table for _, table in self._outer.ways(kept)])),
+            self._kept(("energy", kept), lambda: self._stacked([table for table, _ in self.outer.ways(kept)])),
+            self._kept(("ports", kept), lambda: self._stacked([table for _, table in self.outer.ways(kept)])),
         )
-
-    def sent(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
-        """Words sent, as of `Outer`."""
-        return self._kept(("sent", t, run, first, near), lambda: self._of(self._outer.words_sent(t, run, first, near)))
 
     def ports(self, outcomes: list[Case], alive: int, kept: int) -> Floats:
         """Cycles of ports where only `kept` are in the last memory, for all `outcomes` of the tensors `alive`."""
         return self._kept(
             ("some ports", alive, kept),
-            lambda: self._stacked([self._outer.ports(outcome, kept) for outcome in outcomes]),
+            lambda: self._stacked([self.outer.ports(outcome, kept) for outcome in outcomes]),
         )
 
     def _stacked(self, tables: list[Floats]) -> Floats:
@@ -154,7 +128,6 @@ class Sections:
         self._store: Store[np.float64] = Store(MAX_CUT)
         self._places: Store[np.int64] = Store(MAX_CUT)
         self._found: dict[bytes, Section] = {}
-        self._whole: Section | None = None
 
     def of(self, begin: Ints, kept: int) -> Section:
         """The multiples of a tile (D,); with tables of their own, imperfect ones that fit for the tensors `kept`."""
@@ -167,8 +140,5 @@ class Sections:
                 self._found.clear()
                 self._cells = int(outer.grid.size.prod()) if alone else 0
             part = part_of(outer.grid, np.ones_like(begin) if alone else begin)
-            if self._whole is None and not alone:
-                every = part_of(outer.grid, np.ones_like(begin))
-                self._whole = Section(outer, every, b"", self._store, self._places)
-            self._found[key] = Section(outer, part, key, self._store, self._places, self._whole)
+            self._found[key] = Section(outer, part, key, self._store, self._places)
         return self._found[key]

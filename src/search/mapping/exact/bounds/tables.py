@@ -90,14 +90,14 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, o
     once.  In Timeloop's model SIZE and SHARE count all steps, SURE what comes however neighbours help,
     and PARENT is `share_sent`.
     """
-    first, reach = rows.first, model.bounds
+    first = rows.first
     for n in range(out.shape[0]):
         tile, child, step, mixed = rows.sizes[0, n], rows.sizes[1, n], rows.sizes[2, n], 0
         fixed = fixed_sizes(child, step, rows.free)
         for d in range(tile.shape[0]):
             mixed |= (1 - rows.sizes[3, n, d]) << d
         free = rows.free & ~mixed
-        box = Transfer(tile, child, step, rows.sizes[4, n], reach, first, rows.bound[n], free, rows.near, rows.once)
+        box = Transfer(tile, child, step, rows.sizes[4, n], first, rows.bound[n], free, rows.near, rows.once)
         out[n, SIZE] = together(model, t, w, tile, step)
         if model.timeloop:
             out[n, SHARE] = along_boxes(model, t, w, box, rows.loose) / out[n, SIZE]

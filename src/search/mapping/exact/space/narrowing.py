@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .....costs.compiled import bare, compiled, inner
-from ..bounds.nodes import value_of
+from ...objective import value_of
 from ..traffic.boxes import boxes_along, plain_words
 from ..traffic.busy import busy_along
 from ..traffic.windows import together
@@ -100,13 +100,7 @@ def rise(boxes: Boxes, slot: int) -> None:
 @bare
 def at_most(factors: Ints, low: int, high: int, most: int) -> int:
     """The number of the largest of the factors `low` to `high` that is at most `most`; below `low` if none is."""
-    while low <= high:
-        middle = (low + high) // 2
-        if factors[middle] <= most:
-            low = middle + 1
-        else:
-            high = middle - 1
-    return high
+    return low + int(np.searchsorted(factors[low : high + 1], most, side="right")) - 1
 
 
 @bare

@@ -7,20 +7,19 @@ import numpy as np
 from .....costs.compiled import bare, bare_entry
 from ..traffic.boxes import between, is_sum, plain_words, sent_boxes
 from ..traffic.busy import full_children
-from ..traffic.rows import add_words
 from ..traffic.windows import Transfer
 from ..traffic.words import sent, settle
-from ..tree.state import Skeleton
-from .model import EVERY, UNRELATED, WINDOW, Floats, Ints, Model
+from ..tree.state import Skeleton, add_words
+from .model import EVERY, PLAIN, UNRELATED, WINDOW, Floats, Ints, Model
 
 
 @bare
-def spread_out(model: Model, t: int, inside: Ints, level: int, windows: bool) -> float:
+def spread_out(model: Model, t: int, inside: Ints, level: int) -> float:
     """Instances of memory `level` at most along dimensions that do not index tensor `t`, and those of windows."""
     last = inside.shape[0] - 1
     found = 1.0
     for d in range(inside.shape[1]):
-        if model.kind[t, d] == UNRELATED or (windows and model.kind[t, d] == WINDOW):
+        if model.kind[t, d] != PLAIN:
             found *= inside[last, d] // inside[level + 1, d]
     return found
 
@@ -107,7 +106,7 @@ def tensor_energy(model: Model, skeleton: Skeleton, t: int) -> float:
         if level >= 0 and skeleton.kept[level, t]:
             above = level
     for level in range(levels):
-        skeleton.owned[level, t] = model.full[t] * spread_out(model, t, skeleton.inside, level, True)
+        skeleton.owned[level, t] = model.full[t] * spread_out(model, t, skeleton.inside, level)
     energy = 0.0
     for level in range(levels - 1):
         skeleton.least_words[level, t] = 0
@@ -130,7 +129,7 @@ def operand_energy(model: Model, skeleton: Skeleton, t: int, words: Floats) -> f
     p = skeleton.parent[0, t]
     tile = skeleton.inside[p + 1]
     words[:] = 0
-    box = Transfer(tile, tile, skeleton.inside[1], tile, model.bounds, -1, 1, 0, EVERY, False)
+    box = Transfer(tile, tile, skeleton.inside[1], tile, -1, 1, 0, EVERY, False)
     if model.timeloop:
         sent_words = timeloop_operands(model, skeleton, t, box)
     else:

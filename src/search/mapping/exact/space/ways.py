@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .....costs.compiled import bare
-from ..bounds.nodes import value_of
+from ...objective import value_of
 from ..traffic.words import settle
 from .model import Floats, Ints, Model
 

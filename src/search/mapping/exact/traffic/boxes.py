@@ -10,6 +10,8 @@ Statement 17 of docs/exact-mapper.md.
 
 from __future__ import annotations
 
+from math import gcd
+
 from .....costs.compiled import bare, bare_entry
 from ..space.model import PLAIN, UNRELATED, Ints, Model
 from .windows import Transfer, distinct2, shared_by
@@ -110,14 +112,6 @@ def outer_step(model: Model, t: int, w: int, box: Transfer, bound: int, whole: i
 
 
 @bare
-def gcd(a: int, b: int) -> int:
-    """The greatest common divisor; that of 0 and a number is the number."""
-    while b > 0:
-        a, b = b, a % b
-    return a
-
-
-@bare
 def moved_along(model: Model, t: int, w: int, box: Transfer) -> float:
     """Words of sum `w` for a child in each step on the average, at least."""
     whole, first = box_along(model, t, w, box.child), box.first
@@ -137,7 +131,7 @@ def moved_along(model: Model, t: int, w: int, box: Transfer) -> float:
 def between(box: Transfer, tile: Ints, child: Ints) -> Transfer:
     """The same with other tiles of parent and child."""
     limits = box.first, box.bound, box.free, box.near, box.once
-    return Transfer(tile, child, box.step, box.least, box.reach, *limits)
+    return Transfer(tile, child, box.step, box.least, *limits)
 
 
 @bare_entry

@@ -246,60 +246,38 @@ def on_arrival(across: float, back: float, columns: float, others: Others) -> fl
     return most + (found - most) / times
 
 
-class Loops(NamedTuple):
-    """Loops outside of a window's tile: the one that moves it first has `bound` blocks (0: any number), its dimension
-    loops `again` further out where that finds something; `others` are of other dimensions."""
-
-    bound: int
-    again: bool
-    others: Others
-
-
 @bare
-def kept_in_groups(first: Side, other: Side, columns: float, loops: Loops) -> float:
-    """Elements at most that a step finds there on the average, where the loop that moves the window first has its bound
-    of blocks, or as many as lead to as many groups; or, with 0, any number, but not all.
-
-    Steps of some `columns` count, blocks of the `other` term.  Unless the first term moves again in loops that find
-    something, all groups begin like the first one.
+def kept_in_groups(first: Side, other: Side, bound: int, others: Others) -> float:
+    """Elements at most that a step finds there on the average, where the loop that moves the window first has `bound`
+    blocks, or as many as lead to as many groups; or, with 0, any number, but not all.  Loops of `others` are outside.
     """
-    bound, others = loops.bound, loops.others
     blocks, size = first.blocks, float(distinct2(first.scale, first.tile, other.scale, other.tile))
     groups = -(-blocks // max(bound, 2))
-    inside, rest = -(-blocks // groups), blocks
-    if groups > 1:
-        rest = blocks - (groups - 1) * ((blocks - 1) // (groups - 1)) if bound > 0 else 1
+    fewest = -(-blocks // groups) - 1
     ahead = min(size, advance(first, other))
-    fewest = inside - 1 if groups > 1 else rest - 1
     waits = others.unrelated > 1.0 or (others.beside > 1.0 and others.shared > 0.0)
     back = min(size, fallen(first, other, fewest)) if waits else 0.0
     across = min(size, crossing(other, first, fewest))
-    begin = on_arrival(across, back, columns, others)
-    more = begin
-    if groups > 1 and not loops.again:
-        across = min(size, crossing(other, first, rest - 1))
-        back = min(size, fallen(first, other, rest - 1)) if waits else 0.0
-        more = (groups - 1) * begin + on_arrival(across, back, columns, others)
-    elif groups > 1:
+    more = on_arrival(across, back, float(other.blocks), others) - groups * ahead
+    if groups > 1:
+        rest = blocks - (groups - 1) * ((blocks - 1) // (groups - 1)) if bound > 0 else 1
         later = max(ahead, crossing(first, other, 1))
         last = max(later, crossing(other, first, rest - 1))
         if waits:
             last = max(last, fallen(first, other, rest - 1))
-            later = max(later, back)
-        later = max(later, across)
+        later = max(later, back, across)
         more += (groups - 2) * min(size, later) + min(size, last)
-    more -= groups * ahead
     visits = blocks - 1 if more > 0 and first.idle and blocks > 1 and not first.whole else blocks
     return min(size, ahead + more / visits)
 
 
 @bare
-def most_kept(first: Side, other: Side, columns: float, loops: Loops) -> float:
+def most_kept(first: Side, other: Side, bound: int, others: Others) -> float:
     """`kept_in_groups` for a bound that may not be known (0)."""
-    if loops.bound > 0:
-        return kept_in_groups(first, other, columns, loops)
-    most = kept_in_groups(first, other, columns, Loops(first.blocks, loops.again, loops.others))
-    return max(most, kept_in_groups(first, other, columns, loops)) if first.blocks > 2 else most
+    if bound > 0:
+        return kept_in_groups(first, other, bound, others)
+    most = kept_in_groups(first, other, first.blocks, others)
+    return max(most, kept_in_groups(first, other, 0, others)) if first.blocks > 2 else most
 
 
 @bare
@@ -309,7 +287,7 @@ def window_words(model: Model, t: int, w: int, box: Transfer, fixed: int, others
     The latter where a loop of the window comes next; see `window_reuse.kept_on_average`.  Children's sizes of
     dimensions that are not of the set `fixed` stand for all with as many steps.
     """
-    first, tile, reach = box.first, box.tile, box.reach
+    first, tile = box.first, box.tile
     d = first
     if first < 0 or model.window[t, first] != w:
         d = 0
@@ -321,5 +299,4 @@ def window_words(model: Model, t: int, w: int, box: Transfer, fixed: int, others
     total = all_tiles(one, two, model.bounds[d], model.bounds[e])
     if d != first or one.blocks == 1:
         return total, 0.0
-    near, loops = min(two.blocks, reach[e]), Loops(box.bound, reach[d] > 1, others)
-    return total, most_kept(one, two, float(near), loops)
+    return total, most_kept(one, two, box.bound, others)

@@ -6,9 +6,9 @@ from .....costs.compiled import bare
 from ..bounds.nodes import Task, least_cycles, value_of
 from ..space.model import EVERY, PLAIN, UNRELATED, Floats, Ints
 from ..space.skeleton import passes_spread, price_of_help
+from ..tree.state import add_words, copy_words
 from .boxes import between, sent_boxes, share_sent, surely_sent
 from .ragged import ragged_share
-from .rows import add_words, copy_words
 from .windows import Transfer
 from .words import sent, settle
 
@@ -38,7 +38,7 @@ def kill(task: Task, level: int, t: int, tile: Ints, sliding: tuple[int, int], r
         for d in range(dims):
             to_parent[d] = max(1, tile[d] * skeleton.inside[p + 1, d] // own[d])
             to_child[d] = max(1, tile[d] * skeleton.inside[c + 1, d] // own[d])
-        limits = to_child, model.bounds, sliding[0], sliding[1], free, EVERY, level == last
+        limits = to_child, sliding[0], sliding[1], free, EVERY, level == last
         if model.timeloop:
             box = Transfer(to_parent, to_child, step, *limits)
             energy += kill_boxes(task, level, t, (c, p), box, words)

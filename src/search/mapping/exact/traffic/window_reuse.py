@@ -38,9 +38,9 @@ def others_of(model: Model, t: int, w: int, box: Transfer) -> Others:
         if (box.near >> d) & 1 == 0:
             continue
         if model.kind[t, d] == UNRELATED:
-            unrelated *= min(box.reach[d], -(-model.bounds[d] // box.tile[d]))
+            unrelated *= -(-model.bounds[d] // box.tile[d])
         elif model.window[t, d] >= 0 and model.window[t, d] != w:
-            beside *= min(box.reach[d], -(-model.bounds[d] // box.step[d]))
+            beside *= -(-model.bounds[d] // box.step[d])
     for other in range(model.windows[t]):
         if other != w:
             uncut = room_along(model, t, other, box.tile) / all_along(model, t, other, box.tile)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import gcd
 from typing import NamedTuple
 
 from .....costs.compiled import bare
@@ -16,15 +17,13 @@ class Transfer(NamedTuple):
 
     `first` is the loop that moves the tensor first if it is one of a window, else -1; it has `bound` blocks (0: any
     number).  No dimension of the set `free` is spread further out; with `once` none has another loop further out than
-    those that come next.  Steps of dimensions that are not of the set `near` find nothing; with imperfect factors, of
-    each dimension loops of `reach` (D,) iterations at most find something, but for `first`.
+    those that come next.  Steps of dimensions that are not of the set `near` find nothing.
     """
 
     tile: Ints
     child: Ints
     step: Ints
     least: Ints
-    reach: Ints
     first: int
     bound: int
     free: int
@@ -37,10 +36,8 @@ def distinct2(u: int, n: int, v: int, m: int) -> int:
     """How many values `u * i + v * j` has for `i < n`, `j < m`."""
     if n == 1 or m == 1:
         return n * m
-    a, b = u, v
-    while b > 0:
-        a, b = b, a % b
-    return n * m - max(0, n - v // a) * max(0, m - u // a)
+    common = gcd(u, v)
+    return n * m - max(0, n - v // common) * max(0, m - u // common)
 
 
 @bare

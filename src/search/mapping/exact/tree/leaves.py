@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 from math import inf, prod
@@ -13,7 +14,7 @@ import numpy as np
 from .....costs.exact.batch import workspace
 from .....costs.exact.batch_kernel import price_all
 from .....costs.exact.batch_orders import best_orders, sets_for
-from .....costs.hierarchy import Architecture, Problem
+from .....costs.hierarchy import Architecture, LoopMapping, Problem
 from .....costs.hierarchy.batch import Batch, MappingBatch
 from .....costs.timeloop.batch_model import Workspace as TimeloopWorkspace
 from ..bounds.estimates import ROUNDING, Estimates
@@ -22,7 +23,6 @@ from ..dominance.orders import Blocks, blocks_of, count_of, looping, orders_of, 
 from ..dominance.symmetries import members
 from ..space.model import WINDOW, Bools, Floats, Ints, Model, reduced
 from ..space.spreads import Factors
-from .incumbent import Incumbent
 from .state import new_leaves
 
 MAX_ORDERS = 720
@@ -51,6 +51,28 @@ class Answered(NamedTuple):
     energy: Floats
     cycles: Ints
     valid: Bools
+
+
+@dataclass
+class Incumbent:
+    """A mapping, its energy (pJ), cycles and objective; a search for less ends within `gap` of the best."""
+
+    gap: float = 0.0
+    value: float = inf
+    mapping: LoopMapping = field(default_factory=lambda: LoopMapping(()))
+    energy: float = inf
+    cycles: int = 0
+
+    @property
+    def enough(self) -> float:
+        """What a mapping must be below to be looked for."""
+        return self.value / (1 + self.gap)
+
+    def offer(self, value: float, energy: float, cycles: int, mapping: Callable[[], LoopMapping]) -> None:
+        """Take over a mapping if it is better."""
+        if value < self.value * (1 - ROUNDING):
+            found = mapping()  # first, as a request to stop may come there
+            self.value, self.energy, self.cycles, self.mapping = value, energy, cycles, found
 
 
 class Settling:

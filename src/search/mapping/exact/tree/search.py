@@ -25,8 +25,7 @@ from ..space.meshes import least_steps
 from ..space.model import TRIFLE, model_of, reduced
 from ..space.spreads import Factors, Layout, chain_arrays, hold_choices, placed
 from ..space.ways import Ways
-from .incumbent import Incumbent
-from .leaves import Settling, Site
+from .leaves import Incumbent, Settling, Site
 from .state import Best, new_frames, new_state
 from .walk import start, walk
 

@@ -12,13 +12,17 @@ from .....costs.clock import processor_seconds
 from .....costs.exact.axes import axes_of
 from .....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from .....costs.timeloop.batch_arrays import moves_one_axis
-from .....errors import InfeasibleError
+from .....errors import InfeasibleError, TilewrightError
 from .....interruption import stop_unless, stoppable
 from ...objective import bound_of, unit_of
 from ...refine import solve as refine
 from ...values import Mapped, Request
-from ..space.limits import check, check_timeloop
 from .search import Search
+
+MAX_DIMS = 16
+MAX_TENSORS = 12
+MAX_POINTS = 1 << 62
+"""Largest problem whose sets fit into machine words, and counts too."""
 
 PERFECT_SHARE, PLAIN_SHARE, NARROW_SHARE = 0.65, 0.3, 0.75
 """Parts of a time limit: for perfect factors before others, with and without sliding windows, unless these are proven
@@ -104,6 +108,24 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
         search = _searched(arch, problem, request, limits, clock, 1.0, None, HELP)
     search.settling.evaluated += evaluated
     return search.answer(min(max(search.low, floor), search.best.value), clock.began)
+
+
+def check(problem: Problem) -> None:
+    """Raise TilewrightError (kind `mapping`) for a problem beyond the limits."""
+    looping = sum(bound > 1 for bound in problem.bounds)
+    if looping > MAX_DIMS or len(problem.tensors) > MAX_TENSORS:
+        expected = f"at most {MAX_DIMS} dimensions above 1 and {MAX_TENSORS} tensors"
+        raise TilewrightError("mapping", problem.name, expected, f"{looping} and {len(problem.tensors)}")
+    if problem.macs > MAX_POINTS:
+        raise TilewrightError("mapping", problem.name, f"at most {MAX_POINTS} operations", str(problem.macs))
+
+
+def check_timeloop(request: Request) -> None:
+    """Raise TilewrightError (kind `usage`) for a request that Timeloop's model cannot price."""
+    if request.space.factors != "perfect":
+        expected = "perfect factors: Timeloop's model prices no others"
+        lever = "ask for perfect factors, or for the exact model"
+        raise TilewrightError("usage", "factors", expected, request.space.factors, lever)
 
 
 def timeloop_bounds(arch: Architecture, problem: Problem) -> Bounds:

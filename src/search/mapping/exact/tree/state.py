@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .....costs.compiled import bare
 from ..space.model import Floats, Ints
 
 
@@ -148,3 +149,25 @@ def new_frames(levels: int, dims: int) -> Frames:
         np.zeros((most, dims + 1, 4), np.int64),
         np.full(1, -1, np.int64),
     )
+
+
+@bare
+def copy_row(target: Ints, source: Ints) -> None:
+    """Copy `source` (N,) to `target`."""
+    for i in range(target.shape[0]):
+        target[i] = source[i]
+
+
+@bare
+def copy_words(target: Floats, source: Floats) -> None:
+    """Copy words `source` (L, 2) to `target`."""
+    for level in range(target.shape[0]):
+        target[level, 0], target[level, 1] = source[level, 0], source[level, 1]
+
+
+@bare
+def add_words(target: Floats, source: Floats, times: float) -> None:
+    """Add so many times the words `source` (L, 2) to `target`."""
+    for level in range(target.shape[0]):
+        target[level, 0] += times * source[level, 0]
+        target[level, 1] += times * source[level, 1]

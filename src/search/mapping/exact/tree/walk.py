@@ -8,9 +8,8 @@ from ..dominance.factors import below_cell, better_outside, first_limit, next_bo
 from ..dominance.merging import merging_left, some_merge, takes_over
 from ..space.model import Ints
 from ..traffic.busy import full_children
-from ..traffic.rows import copy_row, copy_words
 from ..traffic.settle import finish, settle_group, unavoidable
-from .state import Frames, State
+from .state import Frames, State, copy_row, copy_words
 
 CLOSE, GROUP_FIRST, SLIDE = 0, 1, 2
 """What may come next at a level: nothing; loops that move some tensors; a sliding one first."""

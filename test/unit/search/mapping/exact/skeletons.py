@@ -9,7 +9,7 @@ from tilewright.costs import exact, timeloop
 from tilewright.costs.bounds import bounds_of
 from tilewright.costs.hierarchy import Architecture, LoopMapping, Problem
 from tilewright.search.mapping.exact.dominance.symmetries import Kept, Spread
-from tilewright.search.mapping.exact.tree.incumbent import Incumbent
+from tilewright.search.mapping.exact.tree.leaves import Incumbent
 from tilewright.search.mapping.exact.tree.search import Search
 from tilewright.search.mapping.exact.tree.solve import timeloop_bounds
 from tilewright.search.mapping.values import Request

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from tilewright.search.mapping.exact.bounds import inner_grids, outer
+from tilewright.search.mapping.exact.bounds import cost_to_go, outer
 from tilewright.search.mapping.exact.bounds.grids import Store, cells_of, grid_of, grown, part_of, places_in, sizes_of
 from tilewright.search.mapping.values import Request, Space
 
@@ -77,7 +77,7 @@ def test_imperfect_cells_take_in_all_multiples(cells: int) -> None:
 @pytest.mark.parametrize("seed", range(3, 7))
 def test_a_cell_is_bounded_by_all_of_its_tiles(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cells of several sizes: some may fit, and cost less than others, of which the bound may not be."""
-    for module, name in (outer, "MAX_CELLS"), (outer, "MAX_PERFECT"), (inner_grids, "MAX_INNER"):
+    for module, name in (outer, "MAX_CELLS"), (outer, "MAX_PERFECT"), (cost_to_go, "MAX_INNER"):
         monkeypatch.setattr(module, name, 6)
     random = Random(f"plain {seed}")
     problem, arch = random_problem(random), random_machine(random)

@@ -80,7 +80,7 @@ def test_no_order_moves_fewer_words(stride: int):
                 tight += least > moved * (1 - 1e-12)
             moved = moved_by(order, child, stride)
             size, bound = np.array(child), order[0][1]
-            known = Transfer(size, size, size, size, np.array(BOUNDS), first, bound, 0, EVERY, False)
+            known = Transfer(size, size, size, size, first, bound, 0, EVERY, False)
             assert sent_boxes(tables.model, 0, known, False) <= moved * (1 + 1e-12)
     assert tight > 10
 

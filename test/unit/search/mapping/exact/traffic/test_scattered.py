@@ -113,7 +113,7 @@ def tables_of(case: Case) -> Tables:
 
 @compiled
 def words_of(model: Model, tile: Ints, child: Ints, step: Ints, first: int, bound: int, free: int) -> float:
-    return sent(model, 0, Transfer(tile, child, step, child, model.bounds, first, bound, free, -1, False), 0.0)
+    return sent(model, 0, Transfer(tile, child, step, child, first, bound, free, -1, False), 0.0)
 
 
 def bounds_of(case: Case, tile: list[int]) -> list[tuple[float, float]] | None:

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
-from tilewright.search.mapping.exact.bounds import estimates, inner_grids, outer
+from tilewright.search.mapping.exact.bounds import cost_to_go, estimates, outer
 from tilewright.search.mapping.values import OBJECTIVES, Factors, Request, Space
 
 from ..enumerate import (
@@ -58,7 +58,7 @@ def test_equals_enumeration(factors: Factors, share: float):
 
 def test_coarse_tables_leave_nothing_out(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(outer, "MAX_CELLS", 6)
-    monkeypatch.setattr(inner_grids, "MAX_INNER", 4)
+    monkeypatch.setattr(cost_to_go, "MAX_INNER", 4)
     monkeypatch.setattr(estimates, "FINE_CELLS", 12)
     found = [check(seed, "imperfect") for seed in range(1000, 1000 + 5 * FEW)]
     assert sum(proven is not None for proven in found) >= FEW
@@ -90,7 +90,7 @@ def test_children_with_every_other_row_keep_more_than_those_with_larger_tiles(
     """Rows 2 p + r of one r, then of r + 2, are 4 for 3 p; those of two neighbours are 6."""
     if coarse:
         monkeypatch.setattr(outer, "MAX_CELLS", 6)
-        monkeypatch.setattr(inner_grids, "MAX_INNER", 4)
+        monkeypatch.setattr(cost_to_go, "MAX_INNER", 4)
     tensors = (
         Tensor("I", ((1, 0, 0), (0, 2, 1)), word_bits=8),
         Tensor("W", ((1, 0, 0), (0, 0, 1))),
@@ -124,7 +124,7 @@ def test_children_may_share_unequally():
 def test_products_of_several_tensors(seed: int, coarse: bool, monkeypatch: pytest.MonkeyPatch):
     if coarse:
         monkeypatch.setattr(outer, "MAX_PERFECT", 6)
-        monkeypatch.setattr(inner_grids, "MAX_INNER", 6)
+        monkeypatch.setattr(cost_to_go, "MAX_INNER", 6)
     random = Random(seed)
     problem = random_kernel(random)
     arch = random_arrays(random) if seed % 3 else random_machine(random)
