@@ -19,7 +19,7 @@ from ..space.model import EVERY, PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, 
 from ..traffic.boxes import along_boxes, box_along, boxes_along, plain_words, share_sent
 from ..traffic.ragged import fixed_sizes
 from ..traffic.window_reuse import Others, left
-from ..traffic.windows import Transfer, extent, room_along, together
+from ..traffic.windows import Transfer, extent, overlap, room_along, together
 from ..traffic.words import along_window, settle
 from .grids import Sizes, Store
 
@@ -87,8 +87,8 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, o
 
     Where the first loop may have any number of blocks, only KEPT tells what it finds.  Where sizes are not told apart,
     children of smaller ones may leave gaps, in which others have theirs: all that is known is that each element is sent
-    once.  In Timeloop's model SIZE and SHARE count all steps, SURE what comes however neighbours help,
-    and PARENT is `share_sent`.
+    once, but for those that children hold, which may be there when the first loop begins again.  In Timeloop's model
+    SIZE and SHARE count all steps, SURE what comes however neighbours help, and PARENT is `share_sent`.
     """
     first = rows.first
     for n in range(out.shape[0]):
@@ -106,8 +106,11 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, o
             continue
         out[n, SLID] = left(model, t, w, box, out[n, SIZE])
         if first >= 0 and model.window[t, first] == w and may_leave_gaps(model, t, w, child, step, mixed):
-            every = out[n, SIZE] * room_along(model, t, w, tile)
+            every, held = out[n, SIZE] * room_along(model, t, w, tile), float(overlap(model, t, w, child, 0, True))
+            for d in range(tile.shape[0]):
+                held *= -(-step[d] // child[d]) if model.window[t, d] == w else 1
             out[n, SIZE], out[n, SHARE] = min(every, extent(model, t, w, model.bounds)), 1.0
+            out[n, POSITIONS], out[n, KEPT] = 1.0, held
             continue
         found = along_window(model, t, w, box, fixed, others)
         out[n, SIZE], out[n, SHARE], out[n, POSITIONS], out[n, KEPT] = found

@@ -189,3 +189,13 @@ def test_a_long_loop_finds_little():
     assert found is not None
     for bounds, moved in zip(found, moved_words(case), strict=True):
         assert 0.9991 * moved < bounds[1] <= moved
+
+
+def test_tiles_of_several_sizes_may_be_there_when_their_loop_begins_again():
+    """Rows `2 p + r` of two children, two blocks of `p` for each `k`: 15 words at first, then 12 of 13 elements."""
+    for k in (2, 4, 10):
+        case = Case([4, 7, 1, k], (2, 1, 1, 0), [1, 7, 1, 1], [2, 1, 1, 1], [(P, 2), (K, k)], [1] * 4, [])
+        child, tile = (tuple(np.array([sizes[d]]) for d in (P, R, K)) for sizes in (case.tile, [2, 7, 1, 1]))
+        told = tuple(np.array([int(d != P)]) for d in (P, R, K))
+        box = Boundary(tile, child, tile, told, least=child, free=7)
+        assert 15 + 12 * (k - 1) == moved_words(case)[0] >= tables_of(case).sent(0, box, 0, loops=True).item() > 0
