@@ -30,6 +30,9 @@ SMALL_SHARE, SCRATCH_BYTES = 8, 1 << 16
 CHANNELS_SCRATCH = 2
 """Pieces of other dims than rows take so much less: they have fewer rows, with which the next layer begins sooner."""
 
+NEARLY = 1.1
+"""Ways to cut a layer that leave so many times the least between its kernels leave nearly as little."""
+
 ROWS_SCRATCH_SHARE = 64
 """The same in groups that run in rows, whose layers have theirs side by side."""
 
@@ -223,7 +226,10 @@ def _room(group: FusedGroup, memory: str) -> int:
 
 
 def _cut(layer: FusedLayer, tile: Mapping[str, int], budget: int, rows_first: bool = True) -> dict[str, int]:
-    """Halves rows, then the longest of the other dims (or rows last), until what is between kernels fits."""
+    """Halves rows, then the longest of the other dims (or rows last), until what is between kernels fits.
+
+    Dims stay that leave more of it than others: what they do not index would be made again for each piece.
+    """
     found = dict(tile)
     fixed = {layer.sample, *_joined(layer)}
     others = [dim for dim in tileable_dims(layer.problem) if dim not in fixed and dim != layer.row]
@@ -233,7 +239,9 @@ def _cut(layer: FusedLayer, tile: Mapping[str, int], budget: int, rows_first: bo
         dims = next((dims for dims in longer if dims), [])
         if not dims:
             break
-        longest = max(dims, key=lambda dim: found[dim])
+        left = {dim: scratch_bytes(layer, found | {dim: -(-found[dim] // 2)}) for dim in dims}
+        useful = [dim for dim in dims if left[dim] <= NEARLY * min(left.values())]
+        longest = max(useful, key=lambda dim: found[dim])
         found[longest] = -(-found[longest] // 2)
     return found
 
