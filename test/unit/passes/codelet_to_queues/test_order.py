@@ -6,6 +6,7 @@ from itertools import islice, product
 import numpy as np
 import pytest
 
+from tilewright.passes.codelet_to_queues import dependences
 from tilewright.passes.codelet_to_queues.dependences import Span, Touches
 from tilewright.passes.codelet_to_queues.order import Problem, Timed, Work
 
@@ -37,6 +38,18 @@ def problem_of(work: list[Work], accesses: list[Accesses]) -> Problem:
     for reads, writes in accesses:
         touches.add(reads, writes)
     return Problem.of(work, touches.dependences(), [0] * (1 + max(item.unit for item in work)))
+
+
+def test_ends_have_the_same_places_by_sorting_and_by_a_table(monkeypatch: pytest.MonkeyPatch):
+    rng = np.random.default_rng(5)
+    for size in (0, 1, 40):
+        ends = (rng.integers(0, 3, size) << dependences.MEMORY_BITS) + rng.integers(50, 90, size)
+        found: list[tuple[int, list[int]]] = []
+        for most in (0, 1 << 20):
+            monkeypatch.setattr(dependences, "MOST_UNUSED", most)
+            count, places = dependences._ranks(ends)  # pyright: ignore[reportPrivateUsage]
+            found.append((count, places.tolist()))
+        assert found[0] == found[1] == (len(set(ends)), np.unique(ends, return_inverse=True)[1].tolist())
 
 
 def check(timed: Timed, work: list[Work], accesses: list[Accesses]) -> list[int]:
