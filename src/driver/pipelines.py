@@ -100,12 +100,12 @@ class Room(NamedTuple):
     """What a schedule may take of the buffer, and the ways in which it runs.
 
     `share` is the part of the buffer that kept maps, weights and locals may take.  The first `span` layers run sample
-    by sample.  With `rows_first` layers are rather made in pieces of rows than of channels, with `heads` those of
-    attention head by head (`graph-heads`).  `hidden_share` is what a map between two products may take that are
-    computed in chunks of it (`graph-split-hidden`; 0: none are); with `split_heads` attention is computed in such
-    chunks of one head.  With `slack` of 0 or more weights come into holes between maps, with `late` bytes are taken
-    again as late as can be (`codelet-prefetch`).  With `unfold` taps lie among the channels where these are few
-    (`graph-unfold`).
+    by sample; with `reload` their weights are loaded for each sample.  With `rows_first` layers are rather made in
+    pieces of rows than of channels, with `heads` those of attention head by head (`graph-heads`).  `hidden_share` is
+    what a map between two products may take that are computed in chunks of it (`graph-split-hidden`; 0: none are); with
+    `split_heads` attention is computed in such chunks of one head.  With `slack` of 0 or more weights come into holes
+    between maps, with `late` bytes are taken again as late as can be (`codelet-prefetch`).  With `unfold` taps lie
+    among the channels where these are few (`graph-unfold`).
     """
 
     share: float = 1.0
@@ -117,15 +117,17 @@ class Room(NamedTuple):
     unfold: bool = False
     split_heads: bool = False
     late: bool = False
+    reload: bool = False
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     scheduled = options.partition == SCHEDULE
+    by_sample, reload = " by_sample=true" * room.reload, " reload=true" * room.reload
     return (
         "" if scheduled else "graph-fuse",
-        "convert-graph-to-nest{in_place=true}" if scheduled else "convert-graph-to-nest",
+        f"convert-graph-to-nest{{in_place=true{by_sample}}}" if scheduled else "convert-graph-to-nest",
         "nest-split-weights" if scheduled and not options.schedule else "",
-        f"nest-schedule{{share={_plain(room.share)} span={room.span}}}" if scheduled else "",
+        f"nest-schedule{{share={_plain(room.share)} span={room.span}{reload}}}" if scheduled else "",
         "nest-swap-factors" if scheduled and not options.schedule else "",
         "nest-tile" if room.rows_first else "nest-tile{rows_first=false}",
         "nest-map",

@@ -15,8 +15,9 @@ from xdsl.dialects.func import FuncOp
 
 from ..backends.program import Candidate
 from ..costs.clock import Limit
-from ..dialects import nest
-from ..dialects.types import shape_of
+from ..costs.fusion.of_machine import platform_of
+from ..dialects import graph, nest
+from ..dialects.types import shape_of, size_bytes, tensor_type
 from ..errors import TilewrightError
 from ..interpreters.constants import Constants
 from ..passes.graph.graph_heads import has_heads
@@ -30,8 +31,8 @@ from .pipelines import SCHEDULE, Room, Target, machine_for, pipeline_text
 if TYPE_CHECKING:
     from ..backends.program import Program
 
-HIDDEN_SHARE = 1 / 16
-"""Part of the buffer that a chunk of a map between two products takes at most."""
+HIDDEN_SHARES = 1 / 16, 1 / 32
+"""Parts of the buffer that a chunk of a map between two products takes at most, as they are tried."""
 
 LARGE_SHARE = 1 / 2
 """Part of the buffer that such a map takes to be computed in chunks."""
@@ -63,17 +64,19 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
 
     All but the first are only `tried`, without proofs and without what layers were compiled from, until one is taken.
 
-    With taps as channels or not, with all samples together, some of the first layers sample by sample, with attention
-    split into heads or head by head, each also with hidden maps in chunks, and, where heads are not split, the best of
-    these with bytes taken again late or with weights in holes between maps, and in other pieces.  All are compared with
-    the bound of the module as it is given.
+    With taps as channels or not, with all samples together, one after another with weights loaded for each, some of the
+    first layers sample by sample, with attention split into heads or head by head, each also with hidden maps in
+    chunks, and the best of these with bytes taken again late or with weights in holes between maps, and, where heads
+    are not split, in other pieces.  All are compared with the bound of the module as it is given.
     """
     dump = lowering.options.dump
     ways = _Ways(lowering, target, compiled)
     ways.take(Room(), dump)
     ways.unfold()
     plain = ways.best
-    ways.sample_by_sample(plain)
+    apart = ways.sample_by_sample, ways.reload
+    for try_way in reversed(apart) if ways.has_attention() else apart:
+        try_way(plain)
     ways.attend(plain)
     ways.place()
     program = ways.taken()
@@ -135,6 +138,20 @@ class _Ways:
         if self.is_worth_more() and self._unfolding_saves() > worth_cycles:
             self.take(Room(unfold=True))
 
+    def reload(self, plain: Room) -> None:
+        """Samples one after another with weights loaded for each, where these loads take less than the best so far."""
+        samples = _samples(self.lowering.module)
+        if samples == 1 or not self.is_worth_more() or samples * self._weight_cycles() >= self.cycles(self.best):
+            return
+        room = plain._replace(
+            reload=True, hidden_share=samples * min(HIDDEN_SHARES) if self._has_hidden(samples) else 0.0
+        )
+        room = next((way for way in self._attention(room, samples) if way.split_heads), room)
+        room = room._replace(span=self._span(room))
+        for way in (room._replace(late=True), room._replace(slack=0)) if room.span else ():
+            if self.is_worth_more():
+                self.take(way)
+
     def sample_by_sample(self, plain: Room) -> None:
         """The first layers sample by sample: how many of them, and with weights in holes or not."""
         if _samples(self.lowering.module) == 1 or not self.is_worth_more():
@@ -156,14 +173,19 @@ class _Ways:
         attention = self._attention(plain) if self.is_worth_more() else []
         hidden = self.is_worth_more() and self._has_hidden()
         for way in attention or [self.best]:
-            for room in (way, way._replace(hidden_share=HIDDEN_SHARE)) if hidden else (way,):
+            for share in (0.0, *HIDDEN_SHARES) if hidden else (0.0,):
                 if self.is_worth_more():
-                    self.take(room)
+                    self.take(way._replace(hidden_share=share))
 
     def place(self) -> None:
         """The best with bytes taken again late, with weights in holes between maps, and in other pieces."""
         base = self.best
-        if base.split_heads or not self.is_worth_more():
+        if base.reload or not self.is_worth_more():
+            return
+        if base.split_heads:
+            for room in (base._replace(late=True), base._replace(slack=0)):
+                if self.is_worth_more():
+                    self.take(room)
             return
         self.take(base._replace(late=True, slack=-1))
         gained = self.cycles(self.best) <= (1 - LATE_GAIN) * self.cycles(base)
@@ -197,16 +219,32 @@ class _Ways:
         module = self.before("graph-unfold", Room(unfold=True))
         return sum(each.saved_cycles for each in unfoldable(module, machine_for(self.target), Constants.of(module)))
 
-    def _has_hidden(self) -> bool:
-        """Whether a map between two products, which can be computed in chunks of it, takes much of the buffer."""
-        limit_bytes = int(buffer_bytes(machine_for(self.target)) * LARGE_SHARE)
-        parts = self._hidden(Room(hidden_share=HIDDEN_SHARE), limit_bytes)
-        return any(part.map_bytes > limit_bytes for part in parts)
+    def has_attention(self) -> bool:
+        """Whether there are heads to split, of samples that run one after another."""
+        return any(way.split_heads for way in self._attention(Room(), _samples(self.lowering.module)))
 
-    def _attention(self, room: Room) -> list[Room]:
-        """Attention split into heads, where each has room as a whole and there are few, and head by head."""
+    def _has_hidden(self, apart: int = 1) -> bool:
+        """Whether a map between two products, which can be computed in chunks of it, takes much of the buffer.
+
+        Of several samples that run `apart` it is that of one, and the weights, which come for each, count, too.
+        """
+        buffer = buffer_bytes(machine_for(self.target))
+        parts = self._hidden(Room(hidden_share=min(HIDDEN_SHARES)), int(apart * buffer * min(HIDDEN_SHARES)))
+        sizes = (part.map_bytes // apart + (part.weight_bytes if apart > 1 else 0) for part in parts)
+        return any(size > buffer * LARGE_SHARE for size in sizes)
+
+    def _weight_cycles(self) -> float:
+        """What it takes to load all weights."""
+        module = self.before("nest-schedule", Room())
+        total = sum(size_bytes(tensor_type(op.result)) for op in module.walk() if isinstance(op, graph.WeightOp))
+        return total / platform_of(machine_for(self.target)).dram_bytes_per_cycle
+
+    def _attention(self, room: Room, apart: int = 1) -> list[Room]:
+        """Attention split into heads, where each has room as a whole and there are few, and head by head; of so many
+        samples that run `apart` one is there.
+        """
         split = room._replace(split_heads=True)
-        limit_bytes = int(buffer_bytes(machine_for(self.target)) * HEAD_SHARE)
+        limit_bytes = apart * int(buffer_bytes(machine_for(self.target)) * HEAD_SHARE)
         parts = self._hidden(split, 0)
         few = 0 < sum(len(part.ranges(0)) for part in parts) <= MOST_HEADS
         splits = few and all(part.head_bytes <= limit_bytes for part in parts)
@@ -234,6 +272,7 @@ def _way(room: Room) -> str:
     """A schedule's way to run samples, heads and hidden maps, to place weights, and to make pieces, in words."""
     parts = ", taps as channels" * room.unfold
     parts += f", {room.span} layers sample by sample" if room.span else ""
+    parts += ", weights loaded for each" * room.reload
     parts += ", heads split" * room.split_heads + ", head by head" * room.heads
     parts += ", hidden maps in chunks" * (room.hidden_share > 0)
     holes = f", weights in holes (slack {room.slack})" if room.slack >= 0 else ""

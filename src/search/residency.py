@@ -8,7 +8,7 @@ borders of groups, for a set of kept maps that shrinks where they exceed the mem
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 
@@ -92,11 +92,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """Steps in order, the maps that are kept, and how many of the first layers run sample by sample."""
+    """Steps in order, the maps that are kept, and how many of the first layers run sample by sample.
+
+    With `reload` their weights are loaded for each sample.
+    """
 
     steps: tuple[Step, ...]
     kept: frozenset[int]
     span: int = 0
+    reload: bool = False
 
 
 MOST_LAYERS = 12
@@ -126,6 +130,7 @@ class Search:
     rows_of: RowsOf
     share: float
     span: int = 0
+    reload: bool = False
     kept: set[int] = field(default_factory=set[int])
     offchip: set[int] = field(default_factory=set[int])
 
@@ -133,6 +138,10 @@ class Search:
         self.lives = self.network.lives()
         self.room = int(self.network.capacity_bytes * (1 - RESERVE))
         self.kept = {number for number in self.lives if number not in self.network.given}
+        if self.reload:
+            self.kept -= {number for number in self.network.results if self.leaves_by_sample(number)}
+            sizes = tuple(map(self.bytes_in_span, range(len(self.network.map_bytes))))
+            self.network = replace(self.network, map_bytes=sizes, samples=1)
         self.span_bytes = sum(layer.weight_bytes for layer in self.network.layers[: self.span])
 
     def run(self) -> Plan | None:
@@ -141,7 +150,7 @@ class Search:
             steps, stuck = self.path()
             if stuck < 0:
                 inner = {n for step in steps for n in self.kept if self.is_inner(n, step.start, step.stop)}
-                return Plan(tuple(steps), frozenset(self.kept - inner), self.span)
+                return Plan(tuple(steps), frozenset(self.kept - inner), self.span, self.reload)
             if stuck < self.span:
                 return None
             self.give_up(stuck)
@@ -185,7 +194,7 @@ class Search:
         """The best way to run some layers, and what it costs: cycles of traffic of maps, and some a layer in groups."""
         network = self.network
         layers = network.layers[start:stop]
-        if start < self.span:
+        if start < self.span and not self.reload:
             return self.spanned(start, stop)
         if any(place in self.offchip for place in range(start, stop)):
             return (Step(start, stop, OFFCHIP), 0.0) if stop == start + 1 else (None, inf)
@@ -201,15 +210,14 @@ class Search:
         need = passing + 2 * max(layer.scratch_bytes for layer in layers)
         whole: tuple[Step | None, float] = None, inf
         if len(layers) == 1:
-            loaded = sum(network.map_bytes[n] for n in touched if n not in self.kept)
-            over = self.overwritten(start)
-            saved = network.map_bytes[over] if over >= 0 else 0
-            weights = self.whole_weights(layers[0], self.room - need - loaded + saved)
-            if weights is not None:
-                arriving = sum(network.map_bytes[n] for n in touched & network.given if self.is_large(n))
-                whole = Step(start, stop, 0, weights, over), crossing + self.left_cycles(arriving)
-                if not arriving:
-                    return whole
+            step = self.whole(start, need)
+            arriving = sum(network.map_bytes[n] for n in touched & network.given if self.is_large(n))
+            if step is not None:
+                whole = step, crossing + self.left_cycles(arriving)
+            if step is not None and not arriving:
+                return whole
+        if start < self.span:
+            return whole
         own, weights_bytes = network.weight_capacity_bytes, sum(layer.weight_bytes for layer in layers)
         if own is None:
             need += weights_bytes
@@ -226,6 +234,20 @@ class Search:
         cycles = crossing + LAYER_CYCLES * len(layers) + self.left_cycles(held) + least
         return whole if whole[1] <= cycles else (Step(start, stop, best.rows), cycles)
 
+    def whole(self, place: int, need: int) -> Step | None:
+        """A layer as a whole where others and what it has between its kernels `need` so many bytes.
+
+        One of the span has all of its weights there.
+        """
+        layer, network = self.network.layers[place], self.network
+        loaded = sum(network.map_bytes[n] for n in {*layer.reads, *layer.makes} - self.kept)
+        over = self.overwritten(place)
+        saved = network.map_bytes[over] if over >= 0 else 0
+        weights = self.whole_weights(layer, self.room - need - loaded + saved)
+        if weights is None or (place < self.span and (weights or not layer.by_sample)):
+            return None
+        return Step(place, place + 1, 0, weights, over)
+
     def left_cycles(self, held_bytes: int) -> float:
         """What a step pays for large maps that it leaves on chip, or waits for as wholes."""
         return HELD_SHARE * held_bytes / self.network.bytes_per_cycle
@@ -233,7 +255,9 @@ class Search:
     def overwritten(self, place: int) -> int:
         """The map in whose place a layer that runs as a whole makes its own; -1 for none."""
         layer, network = self.network.layers[place], self.network
-        if place < self.span or not self.kept.issuperset(layer.makes) or network.results.intersection(layer.makes):
+        if place < self.span and not self.reload:
+            return -1
+        if not self.kept.issuperset(layer.makes) or network.results.intersection(layer.makes):
             return -1
         ends = (n for n in layer.overwrites if n in self.kept and self.lives[n][1] == place)
         return next((n for n in ends if n not in network.results), -1)
@@ -252,8 +276,14 @@ class Search:
 
     def bytes_in_span(self, number: int) -> int:
         """Bytes of a map that layers of the span touch."""
-        of_one_sample = self.lives[number][1] < self.span and number not in self.network.results
+        inside = self.lives[number][1] < self.span
+        of_one_sample = inside and (number not in self.network.results or self.leaves_by_sample(number))
         return -(-self.network.map_bytes[number] // (self.network.samples if of_one_sample else 1))
+
+    def leaves_by_sample(self, number: int) -> bool:
+        """Whether a result of the network that no layer reads is stored sample by sample and then no longer there."""
+        is_read = any(number in layer.reads for layer in self.network.layers)
+        return self.reload and self.lives[number][1] < self.span and not is_read
 
     def whole_weights(self, layer: Layer, room: int) -> int | None:
         """The bytes of two pieces of the weights where maps leave `room` for them; 0: all are there, None: no room.
@@ -326,15 +356,16 @@ class Search:
             places = {place for n in parts for place in self.makers(n)} - self.offchip
 
 
-def plan(network: Network, rows_of: RowsOf, share: float = 0.5, span: int = 0) -> Plan:
+def plan(network: Network, rows_of: RowsOf, share: float = 0.5, span: int = 0, *, reload: bool = False) -> Plan:
     """Steps and kept maps of little traffic; weights of more than `share` of what maps leave are streamed.
 
     The first layers run sample by sample: `span` of them, or as many fewer as there is room for.  Samples of their maps
-    then pass through the memory one after another, and the input arrives while they work.
+    then pass through the memory one after another, and the input arrives while they work.  With `reload` the weights of
+    these layers are there for one of them at a time, and loaded again for each sample.
     """
     apart = (place for place, layer in enumerate(network.layers) if not layer.by_sample)
     for length in range(min(span, next(apart, len(network.layers))), 1, -1):
-        found = Search(network, rows_of, share, length).run()
+        found = Search(network, rows_of, share, length, reload).run()
         if found is not None:
             return found
     found = Search(network, rows_of, share).run()

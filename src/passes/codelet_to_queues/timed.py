@@ -112,10 +112,7 @@ def _pop(heap: Ints, base: int, size: int) -> int:
 
 @compiled
 def list_starts(work: Ints, before: Arrows, after: Arrows, ranked: Ints) -> Ints:
-    """When each instruction starts if of what can start the first in `ranked` does, as long as units are free.
-
-    Of several units that share a resource the one whose instruction is ranked first takes it.
-    """
+    """When each instruction starts if, while units and resources are free, the first in `ranked` of what can start does."""
     count = len(work)
     place_of = np.empty(count, np.int64)
     for place in range(count):

@@ -40,13 +40,15 @@ class Hidden:
 
     `layers` are these in order, the product last; of each, the axis of the operands that go along the hidden axis, by
     their place.  `axes` has the hidden axis of the results, and of what is made of weights.  `extent` is that axis's,
-    `map_bytes` are those of the largest tensor that has it and is read by a convolution or by the last product.
+    `map_bytes` are those of the largest tensor that has it and is read by a convolution or by the last product,
+    `weight_bytes` those of all weights that have it.
     """
 
     layers: dict[graph.LayerOp, Mapping[int, Along]]
     axes: Mapping[SSAValue, Along]
     extent: int
     map_bytes: int
+    weight_bytes: int
 
     @property
     def last(self) -> graph.LayerOp:
@@ -103,10 +105,10 @@ class GraphSplitHiddenPass(ModulePass):
     one scale or one for each channel, and depthwise convolutions; several first products may meet, as in gated units.
     There are as few chunks as leave each at most `chunk_bytes` of the largest map with the hidden axis (0: none are
     made).  With `heads` attention is such a part, too, and its heads are the chunks: `y = sum_h softmax(q_h k_h) v_h
-    o_h`, with columns `q_h`, `k_h`, `v_h` of what the first products make.  Pairs stay
-    whose maps are no larger, or are not larger than the sums, or would be in more than 32 chunks; so do those whose
-    weights have no bytes at hand, or of which another layer reads something in between.  Integers are the same bit for
-    bit, as sums are in i32; the order of sums of floats changes.
+    o_h`, with columns `q_h`, `k_h`, `v_h` of what the first products make.  Pairs stay whose maps are no larger, or
+    with their weights are not larger than the sums, or would be in more than 32 chunks; so do those whose weights have
+    no bytes at hand, or of which another layer reads something in between.  Integers are the same bit for bit, as sums
+    are in i32; the order of sums of floats changes.
     """
 
     name = "graph-split-hidden"
@@ -127,7 +129,7 @@ def hidden_parts(module: ModuleOp, constants: Constants, chunk_bytes: int, *, he
         hidden = _hidden_before(op, constants) if isinstance(op, PRODUCTS) else None
         if hidden is None or not taken.isdisjoint(hidden.layers):
             continue
-        is_larger = chunk_bytes > 0 and hidden.map_bytes > _bytes(hidden.last.result)
+        is_larger = chunk_bytes > 0 and hidden.map_bytes + hidden.weight_bytes > _bytes(hidden.last.result)
         if (heads if hidden.grain > 1 else is_larger) and 1 < len(hidden.ranges(chunk_bytes)) <= MOST_CHUNKS:
             taken.update(hidden.layers)
             yield hidden
@@ -163,7 +165,8 @@ def _hidden_before(last: graph.LayerOp, constants: Constants) -> Hidden | None:
     if any(value not in axes and constants.array(value) is None for value in values):
         return None
     maps = [hidden, *(op.x for op in ordered if isinstance(op, graph.ConvOp) and op.x in axes)]
-    return Hidden(ordered, axes, shape_of(hidden)[summed[0].axis], max(map(_bytes, maps)))
+    weights = sum(_bytes(value) for value in dict.fromkeys(values) if is_weight(value))
+    return Hidden(ordered, axes, shape_of(hidden)[summed[0].axis], max(map(_bytes, maps)), weights)
 
 
 def split(hidden: Hidden, constants: Constants, chunk_bytes: int) -> None:

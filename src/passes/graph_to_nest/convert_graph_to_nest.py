@@ -19,6 +19,7 @@ from ...dialects.types import shape_of, tensor_type
 from ...errors import TilewrightError
 from ...resources import resources_of
 from ..graph.graph_fuse import EPILOGUE, find_clusters, is_constant
+from ..graph.samples import samples_of
 from . import contraction, movement, window
 from .builder import GroupBuilder, Term
 from .diagonals import diagonals, read_as_vector
@@ -71,16 +72,17 @@ class ConvertGraphToNestPass(ModulePass):
 
     With `in_place`, for maps that stay on chip (`nest-schedule`), layers that stand by themselves become one group with
     what follows them element by element, what is joined along channels is read where it lies (`nest.join`), and weights
-    and inputs that several products read are copied to a map.
+    and inputs that several products read are copied to a map, with `by_sample` inputs of which one sample has room.
     """
 
     name = "convert-graph-to-nest"
     in_place: bool = False
+    by_sample: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:
             if isinstance(function, func.FuncOp) and function.body.blocks:
-                _Conversion(op, function, self.in_place).run()
+                _Conversion(op, function, self).run()
 
 
 @dataclass
@@ -95,9 +97,9 @@ class _Open:
 class _Conversion:
     """Replaces the layers of one function."""
 
-    def __init__(self, module: ModuleOp, function: func.FuncOp, in_place: bool) -> None:
+    def __init__(self, module: ModuleOp, function: func.FuncOp, options: ConvertGraphToNestPass) -> None:
         self.block = function.body.block
-        self.in_place = in_place
+        self.in_place = options.in_place
         self.done: dict[Operation, None] = {}  # in order
         self.marks: dict[str, Attribute] = {}
         self.fused = 0
@@ -105,7 +107,8 @@ class _Conversion:
         self.nodes = node_names(function)
         self.layers: Sequence[Operation] = ()  # that groups are now of
         self.machine = machine_of_queues(module)
-        self.shared = shared_operands(module, self.block) if in_place else frozenset[SSAValue]()
+        samples = samples_of(self.block) if options.by_sample else 1
+        self.shared = shared_operands(module, self.block, samples) if options.in_place else frozenset[SSAValue]()
         self.scope = Scope(self._emit, resources_of(module))
         for op in module.walk():
             if isinstance(op, graph.WeightOp):

@@ -28,8 +28,10 @@ SHARE = 1 / 4
 """Part of the memory that all copies together may take."""
 
 
-def shared_operands(module: ModuleOp, block: Block) -> frozenset[SSAValue]:
+def shared_operands(module: ModuleOp, block: Block, samples: int = 1) -> frozenset[SSAValue]:
     """The weights and inputs that are worth a copy among the maps, those that spare the most bytes first.
+
+    Of inputs one of so many `samples` is there at a time.
 
     None where the module has no target, or its maps and weights have memories of their own.
     """
@@ -42,7 +44,8 @@ def shared_operands(module: ModuleOp, block: Block) -> frozenset[SSAValue]:
     weights: list[SSAValue] = [
         op.result for op in block.ops if isinstance(op, graph.WeightOp) and _only_readers(op.result)
     ]
-    sizes = {value: size_bytes(tensor_type(value)) for value in [*weights, *block.args]}
+    sizes = {value: size_bytes(tensor_type(value)) for value in weights}
+    sizes |= {value: size_bytes(tensor_type(value)) // samples for value in block.args}
     spared: dict[SSAValue, int] = {}
     for value in sizes:
         readers = _readers(value)

@@ -15,6 +15,7 @@ from ...costs.mapping.tree import Hold, Leaf, Loop, Node
 from ...dialects import nest
 from ...dialects.types import shape_of, size_bytes, tensor_type
 from ...machine import Machine
+from ..nest_to_codelet.fused_marks import RELOADED
 from .trees import group_of
 
 if TYPE_CHECKING:
@@ -63,12 +64,15 @@ class Arrivals:
         nearly as soon the one of fewest pieces: inside of these whole rows are made, with which the reader begins.
         """
         layer = group.layers[0]
+        weights = set(layer.weights.values())
         needed = {
             *(value for value in group.outside if isinstance(value, BlockArgument)),
-            *layer.weights.values(),
+            *weights,
         } - self.known
         self.known |= needed
-        self.arrived += sum(size_bytes(tensor_type(value)) for value in needed) / self.bytes_per_cycle
+        again = group.samples if RELOADED in layer.op.attributes else 1
+        loaded = sum(size_bytes(tensor_type(value)) * (again if value in weights else 1) for value in needed)
+        self.arrived += loaded / self.bytes_per_cycle
         end = max(self.ended.get(way.unit, 0.0), self.arrived) + way.latency
         least = min(map(self.end_in_pieces, others), default=end)
         if least < end - GAIN * way.latency:

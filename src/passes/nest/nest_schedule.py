@@ -26,7 +26,7 @@ from ...search.followed import Group, follow
 from ...search.group_tiles.candidates import Problem
 from ...search.residency import OFFCHIP, Layer, Network, Plan, Rows, plan
 from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer, read_whole, row_axis
-from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT
+from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT, RELOADED
 from ..nest_to_codelet.fused_tiles import scratch_bytes, scratch_room, stream_of
 from .overwriting import overwritable, overwrite
 from .storage import readers_of, storage_of
@@ -52,12 +52,13 @@ class NestSchedulePass(ModulePass):
     The steps are of least traffic (`search/residency`); where layers are `planned`, those of that schedule as far as
     there is room (`search/followed`).  `share` is the part of the memory for maps that they may take.  The
     first `span` groups, or as many fewer as there is room for, are marked `by_sample`: they run one sample after
-    another.
+    another; with `reload` they are also `reloaded`: their weights are loaded for each sample.
     """
 
     name = "nest-schedule"
     share: float | int = 1.0
     span: int = 0
+    reload: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
@@ -68,7 +69,7 @@ class NestSchedulePass(ModulePass):
                 if given:
                     reader.mark(follow(network, given, reader.rows_given))
                 else:
-                    reader.mark(plan(network, reader.rows_of, span=self.span))
+                    reader.mark(plan(network, reader.rows_of, span=self.span, reload=self.reload))
 
 
 class Reader:
@@ -241,7 +242,7 @@ class Reader:
                 if step.piece_bytes:
                     marks["piece_bytes"] = IntegerAttr(self._pieces(layer)[step.piece_bytes], i64)
                 if place < found.span:
-                    marks[BY_SAMPLE] = UnitAttr()
+                    marks |= dict.fromkeys((BY_SAMPLE, *([RELOADED] if found.reload else [])), UnitAttr())
                 if any(self.numbers[value] in found.kept for value in layer.made.values()):
                     marks[KEPT] = UnitAttr()
                 if step.overwritten >= 0:

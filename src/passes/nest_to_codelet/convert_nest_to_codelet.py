@@ -25,7 +25,7 @@ from ...machine import Machine
 from ...resources import Resources, resources_of
 from ..names import unique_name, value_names
 from ..nest.storage import readers_of, storage_of
-from .fused_marks import BY_SAMPLE, kept_maps, marked_groups
+from .fused_marks import BY_SAMPLE, RELOADED, kept_maps, marked_groups
 from .group_codelets import build_codelet, build_copy
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class _Converter:
         return self.values[value]
 
     def _by_sample(self) -> None:
-        """The span of groups so far, for one sample after another; its weights stay until the last."""
+        """The span of groups so far, for one sample after another; weights stay, or are loaded for each."""
         span, self.span = self.span, []
         if not span:
             return
@@ -179,6 +179,9 @@ class _Converter:
         for sample in range(samples.pop()):
             for value in self.onchip.sampled:
                 self.onchip.tensors.pop(value, None)
+            for layer, value in list(self.onchip.weights):
+                if RELOADED in layer.op.attributes:
+                    del self.onchip.weights[layer, value]
             for group in span:
                 self._fused(group, sample)
 

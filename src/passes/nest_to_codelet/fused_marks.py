@@ -24,6 +24,10 @@ BY_SAMPLE = "by_sample"
 """On a group that runs as a whole: it and its neighbours that have the mark run one sample after another."""
 
 
+RELOADED = "reloaded"
+"""On a group that runs one sample after another: its weights are loaded again for each sample."""
+
+
 def marked_groups(block: Block, machine: Machine, pricer: Pricer) -> dict[nest.GroupOp, FusedGroup]:
     """`fused_layers.fused_groups`: the fused groups of a function, by each of their nest groups."""
     if not any("fused" in op.attributes for op in block.ops):

@@ -58,7 +58,7 @@ class FusedBuilder:
     """Builds one group; `offchip` has the tensors in DRAM of maps from outside, of weights, and of results that leave.
 
     `unique` gives names that no tensor has.  With `sample`, a layer that runs as a whole does so for that one;
-    its weights are loaded for the first.
+    its weights are loaded where they are not there.
     """
 
     group: FusedGroup
@@ -106,14 +106,14 @@ class FusedBuilder:
         loaded = [value for value in read if self._whole_map(value, layer)]
         for value in made:
             self._whole_map(value, layer)
-        self._place_weights()
+        are_missing = self._place_weights()
         copied = list(self._copied(layer))
         main = self._layer(layer)
         loads: list[Turn] = []
         for value in loaded:
             dims = moved if shape_of(value) else NO_DIMS  # a number has no samples
             loads.append(Turn(self._add(self._load_whole(value), layer, dims), sample))
-        if sample == 0 and layer.weights and (load := self._load(layer)) is not None:
+        if are_missing and (load := self._load(layer)) is not None:
             place = len(loads) if weight_pieces(layer) is not None else 0
             loads.insert(place, Turn(self._add(load, layer)))
         yield from loads
@@ -262,13 +262,15 @@ class FusedBuilder:
         self.ops.append(op)
         return op.result
 
-    def _place_weights(self) -> None:
-        """A tensor on chip for each weight of a layer that is there as a whole."""
+    def _place_weights(self) -> bool:
+        """A tensor on chip for each weight of a layer that is there as a whole; whether there are new ones."""
+        known = len(self.onchip.weights)
         for layer in self.group.layers:
             for name, value in layer.weights.items():
                 if name not in layer.streamed and (layer, value) not in self.onchip.weights:
                     type_ = SurrogateType.get(shape_of(value), element_of(value), layer.memories[name])
                     self.onchip.weights[layer, value] = self._tensor(f"{layer.op.sym_name.data} {name}", type_)
+        return len(self.onchip.weights) > known
 
     def _layer(self, layer: FusedLayer) -> CodeletOp:
         """The codelet of a layer; its weights get places in the memory that its computes read them from."""

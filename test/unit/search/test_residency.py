@@ -271,3 +271,15 @@ def test_a_sum_is_made_where_its_last_operand_lies():
     assert found(800, (1,)).kept == {1, 2, 3, 4}  # two maps and not three are there at once
     assert found(800, ()).kept < {1, 2, 3, 4}
     assert [step.overwritten for step in found(1024, (0,)).steps] == [-1] * 4  # 0 comes from outside
+
+
+def test_of_reloaded_weights_those_of_one_layer_are_there():
+    """Four samples of 100 bytes each; the weights of three layers do not fit beside each other, those of one do."""
+    layers = tuple(Layer((n,), (n + 1,), weight_bytes=500, by_sample=True) for n in range(3))
+    network = Network(layers, (400,) * 4, frozenset({0}), frozenset({3}), capacity_bytes=1100, samples=4)
+    assert plan(network, no_rows, span=3).span == 0
+    found = plan(network, no_rows, span=3, reload=True)
+    assert (found.span, found.reload) == (3, True)
+    assert [step.rows for step in found.steps] == [0, 0, 0]
+    assert found.kept == {1, 2}  # the result leaves sample by sample
+    assert plan(replace(network, capacity_bytes=700), no_rows, span=3, reload=True).span == 0

@@ -183,10 +183,10 @@ BY_ACTIVATIONS = """
   %y = graph.matmul %h, %x : (tensor<96x96xf32>, tensor<96x4xf32>) -> tensor<96x4xf32>
 """
 LARGE_SUMS = """
-  %h = graph.matmul %x, %u : (tensor<6x4xsi8>, tensor<4x96xsi8>) -> tensor<6x96xi32>
+  %h = graph.matmul %x, %u : (tensor<96x4xsi8>, tensor<4x96xsi8>) -> tensor<96x96xi32>
   %g = graph.requantize %h, %m, %s axis 1 zero_point 0 range [-128, 127]
-      : (tensor<6x96xi32>, tensor<i32>, tensor<i32>) -> tensor<6x96xsi8>
-  %y = graph.matmul %g, %d : (tensor<6x96xsi8>, tensor<96x24xsi8>) -> tensor<6x24xi32>
+      : (tensor<96x96xi32>, tensor<i32>, tensor<i32>) -> tensor<96x96xsi8>
+  %y = graph.matmul %g, %d : (tensor<96x96xsi8>, tensor<96x40xsi8>) -> tensor<96x40xi32>
 """
 
 
@@ -212,9 +212,9 @@ TOO_MANY = """
         pytest.param(BY_ACTIVATIONS, {"u": "4x96xf32"}, "96x4xf32", "96x4xf32", id="by activations"),
         pytest.param(
             LARGE_SUMS,
-            {"u": "4x96xsi8", "m": "i32", "s": "i32", "d": "96x24xsi8"},
-            "6x4xsi8",
-            "6x24xi32",
+            {"u": "4x96xsi8", "m": "i32", "s": "i32", "d": "96x40xsi8"},
+            "96x4xsi8",
+            "96x40xi32",
             id="sums as large",
         ),
         pytest.param(TOO_MANY, {"u": "4x96xf32", "d": "96x4xf32"}, "6x4xf32", "6x4xf32", id="too many chunks"),
@@ -233,7 +233,7 @@ def test_what_needs_the_whole_axis_stays(text: str, weights: dict[str, str], x: 
 )
 def test_chunks_are_few_and_even(extent: int, chunk_bytes: int, expected: int) -> None:
     """Maps of six rows of f32: 4,608, 2,304, 168 and 1,440 bytes."""
-    ranges = Hidden({}, {}, extent, 24 * extent).ranges(chunk_bytes)
+    ranges = Hidden({}, {}, extent, 24 * extent, 0).ranges(chunk_bytes)
     assert len(ranges) == expected
     assert [end for _, end in ranges[:-1]] == [start for start, _ in ranges[1:]]
     assert (ranges[0][0], ranges[-1][1]) == (0, extent)
@@ -269,3 +269,12 @@ def test_maps_that_fit_are_not_tried_in_chunks() -> None:
     module = module_of(*MODELS["feed-forward"])
     program = compile(module, "edge16", options=CompileOptions(partition=SCHEDULE, gap=0))
     assert not any("chunks" in way.method for way in program.candidates)
+
+
+def test_weights_that_are_larger_than_the_sums_come_in_chunks() -> None:
+    """The sums of six rows take as many bytes as the map, 576 each; the weights 2,688."""
+    text = LARGE_SUMS.replace("<96x4x", "<6x4x").replace("<96x96x", "<6x96x").replace("<96x40xi32", "<6x24xi32")
+    text = text.replace("96x40xsi8", "96x24xsi8")
+    module = module_of(text, {"u": "4x96xsi8", "m": "i32", "s": "i32", "d": "96x24xsi8"}, "6x4xsi8", "6x24xi32")
+    (part,) = hidden_parts(module, Constants.of(module), 300)
+    assert (part.map_bytes, part.weight_bytes, len(part.ranges(300))) == (576, 2688, 3)

@@ -14,6 +14,8 @@ from xdsl.parser import Parser
 from tilewright.backends.program import Program
 from tilewright.backends.simulator import SimulationResult, simulate
 from tilewright.dialects import nest
+from tilewright.dialects.graph import WeightOp
+from tilewright.dialects.types import size_bytes, tensor_type
 from tilewright.driver import CompileOptions, compile, load_model, make_context, parse_passes, pipeline_text, reference
 from tilewright.driver.models import lower
 from tilewright.driver.pipelines import Room
@@ -30,14 +32,14 @@ ALL = 99
 MODELS = {"joined": joined, "residual": residual}
 
 
-def text(span: int) -> str:
-    return pipeline_text("edge16", OPTIONS, room=Room(span=span))
+def text(span: int, *, reload: bool = False) -> str:
+    return pipeline_text("edge16", OPTIONS, room=Room(span=span, reload=reload))
 
 
 @cache
-def run(name: str, samples: int, span: int) -> tuple[Program, SimulationResult]:
+def run(name: str, samples: int, span: int, *, reload: bool = False) -> tuple[Program, SimulationResult]:
     model = MODELS[name](samples)
-    program = lower(load_model(model), text(span), OPTIONS, None, name)
+    program = lower(load_model(model), text(span, reload=reload), OPTIONS, None, name)
     return program, simulate(program, inputs_of(model))
 
 
@@ -64,6 +66,22 @@ def test_results_and_traffic_are_those_of_layers_one_after_another(name: str, sa
         np.testing.assert_array_equal(result.outputs[key], values)
     assert result.cycles == program.predicted["cycles"]
     assert result.dram_bytes == program.predicted["dram_bytes"] == run(name, samples, 0)[1].dram_bytes
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("samples", [2, 3])
+def test_weights_are_loaded_for_each_sample(name: str, samples: int):
+    """Results are the same; all that is loaded beyond one span are the weights, for each sample but the first."""
+    model = MODELS[name](samples)
+    program, result = run(name, samples, ALL, reload=True)
+    for key, values in reference(load_model(model), inputs_of(model)).items():
+        np.testing.assert_array_equal(result.outputs[key], values)
+    assert result.cycles == program.predicted["cycles"]
+    ops = [op for op in scheduled(model, ALL).walk() if isinstance(op, WeightOp)]
+    weights = sum(size_bytes(tensor_type(op.result)) for op in ops)
+    assert weights > 0
+    once = run(name, samples, ALL)[1].dram_bytes
+    assert result.dram_bytes == once + (samples - 1) * weights
 
 
 def test_the_span_is_the_first_layers():
