@@ -112,7 +112,7 @@ def _pop(heap: Ints, base: int, size: int) -> int:
 
 @compiled
 def list_starts(work: Ints, before: Arrows, after: Arrows, ranked: Ints) -> Ints:
-    """When each instruction starts if, while units and resources are free, the first in `ranked` of what can start does."""
+    """When each instruction starts: as units and resources are free, the first in `ranked` of what can start does."""
     count = len(work)
     place_of = np.empty(count, np.int64)
     for place in range(count):
