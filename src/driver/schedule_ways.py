@@ -170,12 +170,13 @@ class _Ways:
 
     def attend(self, plain: Room) -> None:
         """Attention by heads, and hidden maps in chunks."""
-        attention = self._attention(plain) if self.is_worth_more() else []
-        hidden = self.is_worth_more() and self._has_hidden()
-        for way in attention or [self.best]:
-            for share in (0.0, *HIDDEN_SHARES) if hidden else (0.0,):
-                if self.is_worth_more():
-                    self.take(way._replace(hidden_share=share))
+        for room in self._attention(plain) if self.is_worth_more() else ():
+            if self.is_worth_more():
+                self.take(room)
+        base = self.best
+        for share in HIDDEN_SHARES if self.is_worth_more() and self._has_hidden() else ():
+            if self.is_worth_more():
+                self.take(base._replace(hidden_share=share))
 
     def place(self) -> None:
         """The best with bytes taken again late, with weights in holes between maps, and in other pieces."""
@@ -274,7 +275,7 @@ def _way(room: Room) -> str:
     parts += f", {room.span} layers sample by sample" if room.span else ""
     parts += ", weights loaded for each" * room.reload
     parts += ", heads split" * room.split_heads + ", head by head" * room.heads
-    parts += ", hidden maps in chunks" * (room.hidden_share > 0)
+    parts += f", hidden maps in chunks of 1/{round(1 / room.hidden_share)} of the memory" if room.hidden_share else ""
     holes = f", weights in holes (slack {room.slack})" if room.slack >= 0 else ""
     parts += holes + ", bytes taken again late" * room.late
     return SCHEDULE + parts + ", channels before rows" * (not room.rows_first)
