@@ -25,7 +25,7 @@ from ...interpreters.constants import Constants
 from ..names import unique_name
 from .trees import group_of
 
-SHARE = 1 / 4
+SHARE = 1 / 2
 """Part of the memory of weights that those of a layer take at most to stay together."""
 
 PART_SHARE = 1 / 8
@@ -39,7 +39,7 @@ LANES = 32
 class NestSplitWeightsPass(ModulePass):
     """Cut layers of large weights into parts, where weights have a memory of their own.
 
-    Before: groups without a mapping.  After: one whose weights take more than a quarter of their memory is several, of
+    Before: groups without a mapping.  After: one whose weights take more than half of their memory is several, of
     an eighth at most, if 32 channels take no more.  Each makes some of the channels with the weights of these, and the
     parts write into one result.  So weights of a part are loaded as soon as there is room for them, before the layer
     begins or while it runs, and make room when the part ends.
