@@ -221,8 +221,10 @@ class _Ways:
         return sum(each.saved_cycles for each in unfoldable(module, machine_for(self.target), Constants.of(module)))
 
     def has_attention(self) -> bool:
-        """Whether there are heads to split, of samples that run one after another."""
-        return any(way.split_heads for way in self._attention(Room(), _samples(self.lowering.module)))
+        """Whether there are heads to split, of samples that run one after another and are worth more ways."""
+        samples = _samples(self.lowering.module)
+        is_asked = samples > 1 and self.is_worth_more()
+        return is_asked and any(way.split_heads for way in self._attention(Room(), samples))
 
     def _has_hidden(self, apart: int = 1) -> bool:
         """Whether a map between two products, which can be computed in chunks of it, takes much of the buffer.
