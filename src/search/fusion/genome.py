@@ -24,6 +24,8 @@ class Variation:
 
     def settle(self, groups: Sequence[int]) -> Groups:
         """The partition with every group that does not fit split until all parts do (Cocco's in-situ split)."""
+        if inf not in map(self.evaluator.price, groups):
+            return tuple(groups)
         settled: list[int] = []
         waiting = list(reversed(groups))
         while waiting:
@@ -63,13 +65,13 @@ class Variation:
         sets: dict[int, int] = {}
         for number, place in enumerate(owner):
             sets[place] = sets.get(place, 0) | 1 << number
-        return [part for place in sorted(sets) for part in self.space.components(sets[place])]
+        return [part for place in sorted(sets) for part in self.space.known_components(sets[place])]
 
     def owners(self, groups: Sequence[int]) -> list[int]:
         """For each layer the place of its group."""
         owner = [0] * self.space.size
         for index, group in enumerate(groups):
-            for number in bits(group):
+            for number in self.space.known_members(group):
                 owner[number] = index
         return owner
 
@@ -126,15 +128,14 @@ class Variation:
         parents = (dad, mom)
         owners = (self.owners(dad), self.owners(mom))
         made: list[int] = []
-        decided = 0
-        for node in range(self.space.size):
-            if decided >> node & 1:
-                continue
+        undecided = self.space.everything
+        while undecided:
+            node = (undecided & -undecided).bit_length() - 1
             parent = self.random.randrange(2)
             whole = parents[parent][owners[parent][node]]
-            fresh = whole & ~decided
-            taken = whole & decided
-            decided |= fresh
+            fresh = whole & undecided
+            taken = whole ^ fresh
+            undecided ^= fresh
             if taken and self.random.random() < 0.5:
                 hosts = [i for i, group in enumerate(made) if group & taken]
                 made[self.random.choice(hosts)] |= fresh
@@ -144,7 +145,7 @@ class Variation:
 
     def mend(self, groups: Sequence[int]) -> list[int]:
         """Connected parts in an order of execution; sets that wait for each other are cut apart."""
-        parts = [part for group in groups for part in self.space.components(group)]
+        parts = [part for group in groups for part in self.space.known_components(group)]
         return self.space.ordered(parts) or self._unrolled(self.owners(parts))
 
     def _unrolled(self, where: Sequence[int]) -> list[int]:

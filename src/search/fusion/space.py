@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
-from ...algebra.dag import Dag
+from ...algebra.dag import Dag, bits
 
 Groups = tuple[int, ...]
 """Sets of layers, in an order of execution."""
@@ -14,47 +14,43 @@ MOST_KEPT = 100_000
 """Sets whose sources, readers and connected parts are remembered."""
 
 
-def _lowest(group: int) -> int:
-    return group & -group
-
-
 class Space(Dag):
     """The layers of a network, and which sets of sets of them are partitions that can run."""
 
     def ordered(self, groups: Sequence[int]) -> list[int] | None:
         """The groups in an order of execution, those with the lowest layers first; None where they wait in a circle."""
         order: list[int] = []
-        blocked: list[int] = []
-        done, known = 0, self._needs
-        for group in sorted(groups, key=_lowest):
-            needs = known.get(group)
-            if (self._waits(group) if needs is None else needs) & ~done:
-                blocked.append(group)
+        blocked: list[tuple[int, int]] = []
+        done = 0
+        for _, needs, group in sorted(map(self._known_needs, groups)):
+            if needs & ~done:
+                blocked.append((needs, group))
                 continue
             order.append(group)
             done |= group
             place = 0
             while place < len(blocked):
-                if self._waits(blocked[place]) & ~done:
+                needs, group = blocked[place]
+                if needs & ~done:
                     place += 1
                 else:
-                    order.append(blocked.pop(place))
-                    done |= order[-1]
+                    del blocked[place]
+                    order.append(group)
+                    done |= group
                     place = 0
         return None if blocked else order
 
-    def _waits(self, group: int) -> int:
-        """What others must have made before a group; remembered, for searches ask again and again."""
-        found = self._needs.get(group)
-        if found is None:
-            if len(self._needs) >= MOST_KEPT:
-                self._needs.clear()
-            found = self._needs[group] = self.sources(group) & ~group
-        return found
+    @cached_property
+    def _known_needs(self) -> Callable[[int], tuple[int, int, int]]:
+        """The lowest layer of a group, what others must have made before it, and the group; remembered."""
+        return lru_cache(MOST_KEPT)(
+            lambda group: ((group & -group).bit_length() - 1, self.sources(group) & ~group, group)
+        )
 
     @cached_property
-    def _needs(self) -> dict[int, int]:
-        return {}
+    def known_members(self) -> Callable[[int], tuple[int, ...]]:
+        """The layers of a set, ascending; remembered."""
+        return lru_cache(MOST_KEPT)(lambda group: tuple(bits(group)))
 
     @cached_property
     def known_components(self) -> Callable[[int], list[int]]:
