@@ -232,7 +232,8 @@ class _Ways:
         Of several samples that run `apart` it is that of one, and the weights, which come for each, count, too.
         """
         buffer = buffer_bytes(machine_for(self.target))
-        parts = self._hidden(Room(hidden_share=min(HIDDEN_SHARES)), int(apart * buffer * min(HIDDEN_SHARES)))
+        tried = (self._hidden(Room(hidden_share=s), int(apart * buffer * s)) for s in sorted(HIDDEN_SHARES))
+        parts = next(filter(None, tried), [])
         sizes = (part.map_bytes // apart + (part.weight_bytes if apart > 1 else 0) for part in parts)
         return any(size > buffer * LARGE_SHARE for size in sizes)
 

@@ -197,7 +197,10 @@ class Reader:
         if key not in self.groups:
             group = FusedGroup(self.machine, tuple(self.layers[start:stop]), (rows, 0))
             try:
+                assert group.map_memory  # copies of maps in the memory of weights are of whole layers
                 sources = group.scheme.sources
+                if any(map(_mixes_samples, group.layers)):
+                    raise TilewrightError("unsupported", group.name, "rows of one sample at a time", "of several")
                 rings = {self.numbers[group.value_of(source)]: source.main.size for source in sources}
                 self.groups[key] = Rows(rows, rings, self._more_cycles(group))
             except TilewrightError:
@@ -252,6 +255,12 @@ class Reader:
 def _is_given(value: SSAValue) -> bool:
     """Whether a map comes from outside: an input, or rows of a table."""
     return isinstance(value, BlockArgument) or isinstance(value.owner, nest.RowsOp)
+
+
+def _mixes_samples(layer: FusedLayer) -> bool:
+    """Whether a layer reads a map in a shape of other samples: what is kept of them by rows cannot be seen so."""
+    pieces = (piece for found in layer.maps.values() for piece in found)
+    return any(shape_of(piece.value)[:1] != shape_of(piece.root)[:1] for piece in pieces)
 
 
 def _busiest(works: Sequence[Mapping[str, float]]) -> float:

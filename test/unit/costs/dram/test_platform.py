@@ -28,6 +28,11 @@ def test_latency_of_transfers():
     assert model_of(slow, exact=False).latency == 0
 
 
+def test_the_buffer_is_the_memory_of_results_not_the_larger_one_of_weights():
+    memories = {memory.name: memory.capacity_bytes for memory in load_target("cocco_npu").memories}
+    assert model_of(load_target("cocco_npu")).buffer_bytes == memories["GBUF"] < memories["WBUF"]
+
+
 @pytest.mark.parametrize("name", ["tiny", "tpu_like", "conventional"])
 def test_other_machines_are_refused(name: str):
     with pytest.raises(TilewrightError) as raised:
