@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -128,6 +128,12 @@ class LayerGraph:
 
     def __len__(self) -> int:
         return len(self.layers)
+
+    @property
+    def form(self) -> tuple[object, ...]:
+        """All of it but the names."""
+        named = *self.inputs, *self.layers
+        return *(replace(item, name="") for item in named), len(self.inputs), self.outputs
 
     @cached_property
     def dag(self) -> Dag:

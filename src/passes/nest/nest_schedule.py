@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i64
@@ -13,7 +14,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 
 from ...algebra.allocation import align_up
-from ...costs.fusion.of_machine import platform_of
+from ...costs.fusion import Scheme, platform_of
 from ...costs.mapping.binding import pricer_of
 from ...costs.mapping.place import memory_of
 from ...dialects import nest
@@ -25,7 +26,7 @@ from ...machine import Machine
 from ...search.followed import Group, follow
 from ...search.group_tiles.candidates import Problem
 from ...search.residency import OFFCHIP, Layer, Network, Plan, Rows, plan
-from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer, read_whole, row_axis
+from ..nest_to_codelet.fused_layers import WHOLE_TILE, FusedGroup, FusedLayer, read_whole, row_axis
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT, RELOADED
 from ..nest_to_codelet.fused_tiles import scratch_bytes, scratch_room, stream_of
 from .overwriting import overwritable, overwrite
@@ -86,9 +87,8 @@ class Reader:
                 self.numbers.setdefault(value, len(self.numbers))
         self.platform = platform_of(machine)
         self.pricer = pricer
-        self.groups: dict[tuple[int, int, int], Rows | None] = {}
-        self.problems: dict[object, Problem] = {}
-        self.work: dict[tuple[object, int], Mapping[str, float]] = {}
+        self.forms = {layer: pricer.remembered(("form", layer.form), object) for layer in self.layers}
+        self.ways: dict[tuple[int, int], list[Rows]] = {}
         self.overwritable: dict[FusedLayer, dict[int, tuple[str, nest.KernelOp]]] = {}
 
     @property
@@ -189,48 +189,56 @@ class Reader:
 
     def rows_of(self, start: int, stop: int) -> list[Rows]:
         """Ways to run layers tile by tile."""
-        found = [self._rows(start, stop, rows) for rows in ROWS]
-        return [way for way in found if way is not None]
+        if (start, stop) not in self.ways:
+            found = [self._rows(start, stop, rows) for rows in ROWS]
+            self.ways[start, stop] = [way for way in found if way is not None]
+        return self.ways[start, stop]
 
     def _rows(self, start: int, stop: int, rows: int) -> Rows | None:
-        key = start, stop, rows
-        if key not in self.groups:
-            group = FusedGroup(self.machine, tuple(self.layers[start:stop]), (rows, 0))
-            try:
-                assert group.map_memory  # copies of maps in the memory of weights are of whole layers
-                sources = group.scheme.sources
-                if any(map(_mixes_samples, group.layers)):
-                    raise TilewrightError("unsupported", group.name, "rows of one sample at a time", "of several")
-                rings = {self.numbers[group.value_of(source)]: source.main.size for source in sources}
-                self.groups[key] = Rows(rows, rings, self._more_cycles(group))
-            except TilewrightError:
-                self.groups[key] = None
-        return self.groups[key]
+        """Layers so many rows at a time; None where they cannot.  Layers of the same forms are asked about once."""
+        layers = tuple(self.layers[start:stop])
+        if any(map(_mixes_samples, layers)):
+            return None
+        group = FusedGroup(self.machine, layers, WHOLE_TILE)
+        question = "rows", tuple(self.forms[layer] for layer in layers), group.graph.form, rows
+        regions, cycles = self.pricer.remembered(question, partial(self._regions, group, rows))
+        if not regions:
+            return None
+        return Rows(rows, {self.numbers[group.value_of(number)]: size for number, size in regions}, cycles)
 
-    def _more_cycles(self, group: FusedGroup) -> float:
+    def _regions(self, group: FusedGroup, rows: int) -> tuple[list[tuple[int, int]], float]:
+        """The bytes of the ring of each map of a group, and `_more_cycles`; none where there is no scheme."""
+        try:
+            assert group.map_memory  # copies of maps in the memory of weights are of whole layers
+            scheme = group.scheme_in((rows, 0), self.platform)
+        except TilewrightError:
+            return [], inf
+        return [(held.number, held.main.size) for held in scheme.sources], self._more_cycles(group, scheme)
+
+    def _more_cycles(self, group: FusedGroup, scheme: Scheme) -> float:
         """Cycles of the busiest unit beyond those that it has where layers are made as wholes."""
-        rows = [group.scheme.by_number[place].rows.delta for place in range(len(group.layers))]
+        rows = [scheme.by_number[place].rows.delta for place in range(len(group.layers))]
         in_rows = [self._work(layer, count) for layer, count in zip(group.layers, rows, strict=True)]
         return _busiest(in_rows) - _busiest([self._work(layer, 0) for layer in group.layers])
 
     def _work(self, layer: FusedLayer, rows: int) -> Mapping[str, float]:
         """Cycles of each unit for a layer, so many rows at a time (0, or a layer without rows: all)."""
         rows = rows if layer.row else 0
-        key = layer.problem, rows
-        if key not in self.work:
-            if layer.problem not in self.problems:
-                self.problems[layer.problem] = Problem.of(layer.problem, self.pricer)
-            problem, tile = self.problems[layer.problem], dict(layer.problem.extents)
-            updates = -(-tile[layer.row] // rows) if rows else 1
-            if rows:
-                tile[layer.row] = min(rows, tile[layer.row])
-            found: dict[str, float] = {}
-            for place, bound in zip(problem.places, problem.bound, strict=True):
-                unit = place.match.capability.node
-                cycles = float(self.pricer.tile_cycles(place.match, bound, tile)[0])
-                found[unit] = found.get(unit, 0.0) + updates * cycles
-            self.work[key] = found
-        return self.work[key]
+        return self.pricer.remembered(("work", self.forms[layer], rows), partial(self._work_of, layer, rows))
+
+    def _work_of(self, layer: FusedLayer, rows: int) -> Mapping[str, float]:
+        question = "problem", self.forms[layer]
+        problem = self.pricer.remembered(question, partial(Problem.of, layer.problem, self.pricer))
+        tile = dict(layer.problem.extents)
+        updates = -(-tile[layer.row] // rows) if rows else 1
+        if rows:
+            tile[layer.row] = min(rows, tile[layer.row])
+        found: dict[str, float] = {}
+        for place, bound in zip(problem.places, problem.bound, strict=True):
+            unit = place.match.capability.node
+            cycles = float(self.pricer.tile_cycles(place.match, bound, tile)[0])
+            found[unit] = found.get(unit, 0.0) + updates * cycles
+        return found
 
     def mark(self, found: Plan) -> None:
         """Write a plan into the IR."""

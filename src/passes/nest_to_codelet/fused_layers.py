@@ -14,9 +14,21 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ...algebra.affine import Affine
-from ...costs.fusion import POINT, WHOLE, Edge, Input, Layer, LayerGraph, Scheme, Shape, Window, platform_of, scheme_of
+from ...costs.fusion import (
+    POINT,
+    WHOLE,
+    Edge,
+    Input,
+    Layer,
+    LayerGraph,
+    Platform,
+    Scheme,
+    Shape,
+    Window,
+    platform_of,
+    scheme_of,
+)
 from ...costs.fusion.program_pricer import ProgramPricer
-from ...costs.fusion.scheme import Held
 from ...costs.fusion.values import Buffers, SubgraphCost
 from ...costs.mapping.binding import Pricer
 from ...costs.mapping.problem import Group, tileable_dims, touches
@@ -169,13 +181,26 @@ class FusedLayer:
         elsewhere = {name: pieces for name, pieces in self.maps.items() if self.memories[name] != self.map_memory}
         return {name: pieces[0].root for name, pieces in elsewhere.items() if len(pieces) == 1}
 
+    @cached_property
+    def alone(self) -> Layer:
+        """The layer as the execution scheme sees it, without what it reads."""
+        weights = sum(size_bytes(tensor_type(value)) for value in self.weights.values())
+        anchor = max(self.problem.kernels, key=lambda k: self.problem.iterations(k))
+        reduction = prod(self.problem.extents[dim] for dim in anchor.reductions)
+        shape = map_shape(shape_of(self.result))
+        return Layer(self.op.sym_name.data, "conv", shape, (), weights, reduction, 1, 1, element_bytes(self.result))
+
     @property
     def intermediates(self) -> list[str]:
         """Buffers that neither come from outside nor are the result."""
         return [b.name for b in self.problem.buffers if not b.is_input and not b.is_result]
 
-    def windows(self, name: str) -> tuple[Window, Window]:
-        """How rows and columns of the result read those of an input."""
+    @cached_property
+    def windows(self) -> Mapping[str, tuple[Window, Window]]:
+        """How rows and columns of the result read those of each input that is a map."""
+        return {name: self._windows(name) for name in self.maps}
+
+    def _windows(self, name: str) -> tuple[Window, Window]:
         found: dict[tuple[Window, Window], None] = {}
         for use in touches(self.problem, name):
             axis = row_axis(len(use.forms))
@@ -307,12 +332,15 @@ class FusedGroup:
     @cached_property
     def scheme(self) -> Scheme:
         """Regions and the order of updates."""
-        platform = platform_of(self.machine)
-        return scheme_of(self.graph, range(len(self.layers)), self.tile, platform, narrow=True)
+        return self.scheme_in(self.tile, platform_of(self.machine))
 
-    def value_of(self, held: Held) -> SSAValue:
-        """The map that a source of the scheme is."""
-        return self.outside[-1 - held.number] if held.number < 0 else self.layers[held.number].result
+    def scheme_in(self, tile: tuple[int, int], platform: Platform) -> Scheme:
+        """The same with other tiles, on the platform of the machine."""
+        return scheme_of(self.graph, range(len(self.layers)), tile, platform, narrow=True)
+
+    def value_of(self, number: int) -> SSAValue:
+        """The map that a source of the scheme is, by its number."""
+        return self.outside[-1 - number] if number < 0 else self.layers[number].result
 
     @cached_property
     def map_memory(self) -> str:
@@ -364,18 +392,11 @@ class FusedGroup:
     def _layer(self, layer: FusedLayer) -> Layer:
         edges: dict[Edge, None] = {}
         for name, pieces in layer.maps.items():
-            windows = layer.windows(name)
             for piece in pieces:
-                rows, columns = (WHOLE, WHOLE) if piece.whole else windows
+                rows, columns = (WHOLE, WHOLE) if piece.whole else layer.windows[name]
                 place = self.number.get(piece.root, -1)
                 edges[Edge(place if place >= 0 else -1 - self.outside.index(piece.root), rows, columns)] = None
-        weights = sum(size_bytes(tensor_type(value)) for value in layer.weights.values())
-        anchor = max(layer.problem.kernels, key=lambda k: layer.problem.iterations(k))
-        reduction = prod(layer.problem.extents[dim] for dim in anchor.reductions)
-        name = layer.op.sym_name.data
-        value = layer.result
-        shape = map_shape(shape_of(value))
-        return Layer(name, "conv", shape, tuple(edges), weights, reduction, 1, 1, element_bytes(value))
+        return replace(layer.alone, edges=tuple(edges))
 
 
 def _tile(op: nest.GroupOp) -> tuple[int, int]:

@@ -167,7 +167,11 @@ class FusedBuilder:
         """The turns of the group's execution scheme; weights and maps that are kept are there before."""
         scheme = self.group.scheme
         first = self.group.layers[0]
-        loaded = [value for value in map(self.group.value_of, scheme.sources) if self._kept_map(value)]
+        loaded = [
+            value
+            for value in (self.group.value_of(source.number) for source in scheme.sources)
+            if self._kept_map(value)
+        ]
         for source in scheme.sources:
             self._region(source)
         self._place_weights()
@@ -220,7 +224,7 @@ class FusedBuilder:
 
     def _moves(self, source: Held) -> Iterator[tuple[str, CodeletOp, tuple[str, str, str]]]:
         """Codelets that load or store a map, or copy between its regions; their dims of samples, rows and columns."""
-        value, machine = self.group.value_of(source), self.group.machine
+        value, machine = self.group.value_of(source.number), self.group.machine
         axis = row_axis(len(shape_of(value)))
         own = ("i0", "" if axis is None else f"i{axis}", "i3" if axis == 2 else "")
         if source.number < 0 and value not in self.onchip.kept:
@@ -237,14 +241,14 @@ class FusedBuilder:
         """The layer that makes a map; of a map from outside the first that reads it."""
         if source.number >= 0:
             return self.group.layers[source.number]
-        value = self.group.value_of(source)
+        value = self.group.value_of(source.number)
         return next(
             layer for layer in self.group.layers if any(p.root is value for found in layer.maps.values() for p in found)
         )
 
     def _region(self, source: Held) -> None:
         """The rows of a map that are on chip at a time; nothing for one that is there as a whole."""
-        value = self.group.value_of(source)
+        value = self.group.value_of(source.number)
         if value in self.regions:
             return
         shape = shape_of(value)
