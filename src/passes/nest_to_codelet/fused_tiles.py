@@ -28,7 +28,8 @@ SMALL_SHARE, SCRATCH_BYTES = 8, 1 << 16
 """In small memories it may take more than that: so many bytes, if these are at most that part."""
 
 CHANNELS_SCRATCH = 2
-"""Pieces of other dims than rows take so much less: they have fewer rows, with which the next layer begins sooner."""
+"""Pieces of other dims than rows take so much less, too: they have fewer rows, with which the next layer begins sooner,
+but arrays are fed more often."""
 
 NEARLY = 1.1
 """Ways to cut a layer that leave so many times the least between its kernels leave nearly as little."""
@@ -97,9 +98,13 @@ def whole_trees(machine: Machine, layer: FusedLayer, piece_bytes: int, by_sample
             if dim and step * (pieces - 1) >= part[dim]:
                 continue
             whole = part | ({dim: step} if dim else {})
-            cut = _cut(layer, whole, scratch_room(room) // (CHANNELS_SCRATCH if dim and dim not in rows else 1))
+            shares = (CHANNELS_SCRATCH, 1) if dim and dim not in rows else (1,)
+            cuts_between = [_cut(layer, whole, scratch_room(room) // share) for share in shares]
             orders = ([*apart, *rows, dim], [*apart, dim, *rows]) if dim else (apart,)
-            for body in dict.fromkeys(_loops(layer, whole, cut, tuple(dict.fromkeys(o)), room) for o in orders):
+            bodies = (
+                _loops(layer, whole, cut, tuple(dict.fromkeys(order)), room) for cut in cuts_between for order in orders
+            )
+            for body in dict.fromkeys(bodies):
                 tree = body if streams is None else _streamed(layer, streams, body)
                 yield WholeTree(count * pieces, dim in rows, tree)
 

@@ -113,3 +113,29 @@ def test_rows_of_a_sequence_leave_while_others_are_made() -> None:
     first_store = min(issue.start_cycle for issue in busy["ST"])
     last_made = max(issue.end_cycle for issue in busy["VP"])
     assert first_store < last_made / 2
+
+
+WIDE = """
+func.func @main(%x: tensor<1x512x768xsi8>) -> tensor<1x512x3072xsi8>
+    attributes {graph.inputs = ["x"], graph.outputs = ["y"]} {
+  %w = graph.weight @w = dense<99> : tensor<768x3072xsi8> : tensor<768x3072xsi8>
+  %m = graph.weight @m = dense<1078130688> : tensor<i32> : tensor<i32>
+  %h = graph.weight @h = dense<41> : tensor<i32> : tensor<i32>
+  %s = graph.weight @s = dense<0.01> : tensor<f32> : tensor<f32>
+  %a = graph.matmul %x, %w : (tensor<1x512x768xsi8>, tensor<768x3072xsi8>) -> tensor<1x512x3072xi32>
+  %q = graph.requantize %a, %m, %h axis 2 zero_point 0 range [-128, 127]
+      : (tensor<1x512x3072xi32>, tensor<i32>, tensor<i32>) -> tensor<1x512x3072xsi8>
+  %d = graph.dequantize %q, %s axis 0 : (tensor<1x512x3072xsi8>, tensor<f32>) -> tensor<1x512x3072xf32>
+  %g = graph.unary gelu_tanh %d : (tensor<1x512x3072xf32>) -> tensor<1x512x3072xf32>
+  %y = graph.quantize %g, %s axis 0 : (tensor<1x512x3072xf32>, tensor<f32>) -> tensor<1x512x3072xsi8>
+  func.return %y : tensor<1x512x3072xsi8>
+}
+"""
+
+
+def test_pieces_of_a_wide_product_are_as_large_as_feeding_its_arrays_asks() -> None:
+    """Tiles of 256 x 192 results would be fed for 672 cycles beside 576 of work."""
+    options = CompileOptions(partition="schedule", gap=9.0)
+    program = compile(Parser(make_context(), WIDE).parse_module(), "cloud128", options=options)
+    (layer,) = program.layers
+    assert layer.busy_cycles["MXU"] == 512 * 3072 * 768 / (128 * 128 * 4)
