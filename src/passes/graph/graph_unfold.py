@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -24,7 +25,9 @@ from ...machine.memory_chain import multiply_accumulates
 from .identities import renamed
 
 SHARE = 1 / 2
-"""Part of the buffer that one sample of an unfolded map takes at most."""
+"""Part of the buffer that one sample of an unfolded map takes at most, and that the maps of a layer take which runs as
+a whole.
+"""
 
 WORTH = 4
 """Cycles of products that each cycle of copies must save."""
@@ -46,7 +49,9 @@ class GraphUnfoldPass(ModulePass):
     each window's rows, of as many rows as windows step over, or of whole windows, as channels (`graph.unfold`) it has
     fewer taps and fuller lanes; the weights are the same in another order, of integers perhaps with zeros after the
     last rows.  The way that saves most cycles is taken, where a cycle of copies counts as four of products.  Layers
-    stay for which no way saves any, or would fill half of the buffer with one sample.
+    stay for which no way saves any, or would fill half of the buffer with one sample.  Where the layer's own maps take
+    more than that, both run in rows, for which there is room, and the layer's taps are not counted on to fill lanes:
+    instructions end where rings of rows do.
 
         %y = graph.conv %x, %w ... (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
 
@@ -104,8 +109,9 @@ def unfoldable(module: ModuleOp, machine: Machine, constants: Constants) -> Iter
         lanes = _lanes(machine, op)
         if lanes is None or len(shape_of(op.w)) != 4:
             continue
-        ways = [way for way in _ways(op) if way.channels > 1 and _map_bytes(way) <= room_bytes]
-        found = [way._replace(saved_cycles=_saved(way, lanes)) for way in ways]
+        in_rows = _sample_bytes(op.x) + _sample_bytes(op.result) > room_bytes
+        ways = [way for way in _ways(op) if way.channels > 1 and (in_rows or _map_bytes(way) <= room_bytes)]
+        found = [way._replace(saved_cycles=_saved(way, lanes, in_rows)) for way in ways]
         best = max(found, key=lambda each: each.saved_cycles, default=None)
         if best is not None and best.saved_cycles > 0:
             yield best
@@ -154,16 +160,20 @@ def _lanes(machine: Machine, op: graph.ConvOp) -> Lanes | None:
     return Lanes(summed, made * node.instances_x * node.instances_y, max(copies))
 
 
-def _saved(way: Unfolding, lanes: Lanes) -> float:
+def _saved(way: Unfolding, lanes: Lanes, in_rows: bool) -> float:
     """Cycles that unfolding saves: of products, beyond what its copies must be worth."""
     op = way.op
     _, channels, *kernel = shape_of(op.w)
-    along = [extent for extent in (channels, *kernel) if extent > 1]
+    along = [channels] if in_rows else [extent for extent in (channels, *kernel) if extent > 1]
     before = min((-(-extent // lanes.summed) * channels * prod(kernel) // extent for extent in along), default=1)
     after = -(-channels * way.channels // lanes.summed) * prod(axis.taps for axis in way.left)
     results = prod(shape_of(op.result)) / lanes.made
     copies = shape_of(op.x)[0] * _map_bytes(way) / element_bytes(op.x) / lanes.copied
     return (before - after) * results - WORTH * copies
+
+
+def _sample_bytes(value: SSAValue) -> int:
+    return prod(shape_of(value)[1:]) * element_bytes(value)
 
 
 def _map_bytes(way: Unfolding) -> int:

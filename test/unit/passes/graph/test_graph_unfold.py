@@ -77,6 +77,18 @@ def test_rows_that_windows_step_over_become_channels(tmp_path: Path) -> None:
     assert shape_of(unfold.result) == (2, 42, 7, 4)
 
 
+@pytest.mark.parametrize(("depth", "is_unfolded"), [(1 << 14, False), (1 << 6, True)])
+def test_taps_of_layers_that_run_in_rows_are_not_counted_on_to_fill_lanes(
+    tmp_path: Path, depth: int, is_unfolded: bool
+) -> None:
+    path = tmp_path / "conv.mlir"
+    path.write_text(text_of(np.ones((64, 3, 7, 7), np.int8)))
+    module = load_model(path)
+    target = f"cocco_npu:GBUF.depth={depth}"  # 8 lanes: 7 rows of 7 taps or 21 channels take 21 sums as well
+    parse_passes(f'load-target{{target="{target}"}},graph-unfold').apply(make_context(), module)
+    assert any(isinstance(op, graph.UnfoldOp) for op in module.walk()) == is_unfolded
+
+
 def test_the_bound_of_work_counts_full_lanes(tmp_path: Path) -> None:
     path = tmp_path / "conv.mlir"
     path.write_text(text_of(np.ones((MADE, 3, 5, 5), np.int8)))
