@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, f32
-from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -109,7 +108,7 @@ def unfoldable(module: ModuleOp, machine: Machine, constants: Constants) -> Iter
         lanes = _lanes(machine, op)
         if lanes is None or len(shape_of(op.w)) != 4:
             continue
-        in_rows = _sample_bytes(op.x) + _sample_bytes(op.result) > room_bytes
+        in_rows = _own_bytes(op) > room_bytes
         ways = [way for way in _ways(op) if way.channels > 1 and (in_rows or _map_bytes(way) <= room_bytes)]
         found = [way._replace(saved_cycles=_saved(way, lanes, in_rows)) for way in ways]
         best = max(found, key=lambda each: each.saved_cycles, default=None)
@@ -172,8 +171,9 @@ def _saved(way: Unfolding, lanes: Lanes, in_rows: bool) -> float:
     return (before - after) * results - WORTH * copies
 
 
-def _sample_bytes(value: SSAValue) -> int:
-    return prod(shape_of(value)[1:]) * element_bytes(value)
+def _own_bytes(op: graph.ConvOp) -> int:
+    """One sample of the maps that a layer reads and makes; sums become elements of the type that is read."""
+    return sum(prod(shape_of(value)[1:]) for value in (op.x, op.result)) * element_bytes(op.x)
 
 
 def _map_bytes(way: Unfolding) -> int:
