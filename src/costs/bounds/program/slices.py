@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -37,37 +38,53 @@ def slices_of(network: Network, steps: Sequence[Step], counted: Sequence[int]) -
 
 
 def needed(network: Network, steps: Sequence[Step], counted: Sequence[int], parts: Sequence[Reads]) -> Floats:
-    """A row for each of `parts`, with the columns of `Slices`."""
+    """A row for each of `parts`, with the columns of `Slices`: of all that it needs, what is needed most of it.
+
+    Rows of what is between are there until the last that needs them has its own.
+    """
     shapes = [value.shape for value in network.values]
     externals = [i for i, value in enumerate(network.values) if value.external]
     column = {value: i for i, value in enumerate(externals)}
     place = {steps[k].target: len(externals) + i for i, k in enumerate(counted)}
-    asked: list[dict[Demand, None]] = [{} for _ in network.values]
-    for reads in parts:
+    asked: list[dict[Demand, list[int]]] = [{} for _ in network.values]
+    for number, reads in enumerate(parts):
         for value, demand in reads:
-            asked[value][demand] = None
+            asked[value].setdefault(demand, []).append(number)
     needs: dict[tuple[int, Demand], Need] = {}
+    waiting = Counter[tuple[int, Demand]]()
     for step in reversed(network.steps):
         for demand in asked[step.target]:
             found = needs[step.target, demand] = need(step, demand, shapes)
+            waiting.update(found.reads)
             for value, part in found.reads:
-                asked[value][part] = None
-    width = len(externals) + len(counted)
+                asked[value].setdefault(part, [])
+    own = np.zeros((len(parts), len(externals) + len(counted)))
     rows: dict[tuple[int, Demand], Floats] = {}
-    for value, at in column.items():
-        for demand in asked[value]:
-            row = rows[value, demand] = np.zeros(width)
-            row[at] = elements(demand) * network.values[value].element_bytes
+
+    def add(row: Floats, value: int, demand: Demand) -> None:
+        if value in column:
+            at = column[value]
+            row[at] = max(row[at], elements(demand) * network.values[value].element_bytes)
+        else:
+            np.maximum(row, rows[value, demand], out=row)
+
+    for value in externals:
+        for demand, numbers in asked[value].items():
+            for number in numbers:
+                add(own[number], value, demand)
     for step in network.steps:
-        for demand in asked[step.target]:
-            found = needs[step.target, demand]
-            row = rows[step.target, demand] = _together([rows[read] for read in found.reads], width)
+        for demand, numbers in asked[step.target].items():
+            found = needs.pop((step.target, demand))
+            row = rows[step.target, demand] = np.zeros(own.shape[1])
+            for read in found.reads:
+                add(row, *read)
+                waiting[read] -= 1
+                if not waiting[read]:
+                    rows.pop(read, None)
             if step.target in place:
                 row[place[step.target]] = found.points
-    own = [_together([rows[read] for read in reads], width) for reads in parts]
-    return np.array(own).reshape(len(own), width)
-
-
-def _together(rows: Sequence[Floats], width: int) -> Floats:
-    """Of all that is needed of the same thing, what is needed most of it."""
-    return np.maximum.reduce(rows) if rows else np.zeros(width)
+            for number in numbers:
+                add(own[number], step.target, demand)
+            if not waiting[step.target, demand]:
+                del rows[step.target, demand]
+    return own
