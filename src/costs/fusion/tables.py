@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from math import gcd, lcm
 from typing import NamedTuple
@@ -39,8 +40,9 @@ class GraphTables(NamedTuple):
     sources: Ints
 
 
+@lru_cache(maxsize=1)
 def graph_tables(graph: LayerGraph, platform: Platform) -> GraphTables:
-    """The tables of `graph` on the array of `platform`."""
+    """The tables of `graph` on the array of `platform`; the last are kept: groups are asked about with many tiles."""
     edges = [(v, edge) for v, layer in enumerate(graph.layers) for edge in layer.edges]
     windows = [_windows(graph, v, edge) for v, edge in edges]
     sources = [_number(graph, edge.producer) for _, edge in edges]

@@ -184,27 +184,27 @@ class Reader:
         axis = row_axis(len(shape))
         rows, samples = 1 if axis is None else shape[axis], shape[0] if shape else 1
         first = -(-rows * samples // max(samples, mark.tiles if mark is not None else 1))
-        found = [self._rows(start, stop, rows) for rows in (first, *(rows for rows in ROWS if rows < first))]
-        return [way for way in found if way is not None]
+        return self._ways(start, stop, (first, *(rows for rows in ROWS if rows < first)))
 
     def rows_of(self, start: int, stop: int) -> list[Rows]:
         """Ways to run layers tile by tile."""
         if (start, stop) not in self.ways:
-            found = [self._rows(start, stop, rows) for rows in ROWS]
-            self.ways[start, stop] = [way for way in found if way is not None]
+            self.ways[start, stop] = self._ways(start, stop, ROWS)
         return self.ways[start, stop]
 
-    def _rows(self, start: int, stop: int, rows: int) -> Rows | None:
-        """Layers so many rows at a time; None where they cannot.  Layers of the same forms are asked about once."""
-        layers = tuple(self.layers[start:stop])
+    def _ways(self, start: int, stop: int, counts: Sequence[int]) -> list[Rows]:
+        """Layers so many rows at a time, where they can.  Those of the same forms are asked about once."""
+        layers, found = tuple(self.layers[start:stop]), list[Rows]()
         if any(map(_mixes_samples, layers)):
-            return None
+            return []
         group = FusedGroup(self.machine, layers, WHOLE_TILE)
-        question = "rows", tuple(self.forms[layer] for layer in layers), group.graph.form, rows
-        regions, cycles = self.pricer.remembered(question, partial(self._regions, group, rows))
-        if not regions:
-            return None
-        return Rows(rows, {self.numbers[group.value_of(number)]: size for number, size in regions}, cycles)
+        form = tuple(self.forms[layer] for layer in layers), group.graph.form
+        for rows in counts:
+            regions, cycles = self.pricer.remembered(("rows", form, rows), partial(self._regions, group, rows))
+            if regions:
+                rings = {self.numbers[group.value_of(number)]: size for number, size in regions}
+                found.append(Rows(rows, rings, cycles))
+        return found
 
     def _regions(self, group: FusedGroup, rows: int) -> tuple[list[tuple[int, int]], float]:
         """The bytes of the ring of each map of a group, and `_more_cycles`; none where there is no scheme."""
