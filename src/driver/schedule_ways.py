@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -115,6 +115,12 @@ class _Ways:
             with suppress(TilewrightError):
                 self.found[room] = self.compiled(room, tried=True)
 
+    def take_each(self, rooms: Iterable[Room]) -> None:
+        """Compile in one way after another, until one is near enough to the bound."""
+        for room in rooms:
+            if self.is_worth_more():
+                self.take(room)
+
     def taken(self) -> Program:
         """The program of the best way, compiled to the end; ways whose proof fails are left out."""
         while (best := self.best) != Room():
@@ -148,9 +154,7 @@ class _Ways:
         )
         room = next((way for way in self._attention(room, samples) if way.split_heads), room)
         room = room._replace(span=self._span(room))
-        for way in (room._replace(late=True), room._replace(slack=0)) if room.span else ():
-            if self.is_worth_more():
-                self.take(way)
+        self.take_each(_places(room) if room.span else ())
 
     def sample_by_sample(self, plain: Room) -> None:
         """The first layers sample by sample: how many of them, and with weights in holes or not."""
@@ -170,13 +174,9 @@ class _Ways:
 
     def attend(self, plain: Room) -> None:
         """Attention by heads, and hidden maps in chunks."""
-        for room in self._attention(plain) if self.is_worth_more() else ():
-            if self.is_worth_more():
-                self.take(room)
-        base = self.best
-        for share in HIDDEN_SHARES if self.is_worth_more() and self._has_hidden() else ():
-            if self.is_worth_more():
-                self.take(base._replace(hidden_share=share))
+        self.take_each(self._attention(plain) if self.is_worth_more() else ())
+        shares = HIDDEN_SHARES if self.is_worth_more() and self._has_hidden() else ()
+        self.take_each([self.best._replace(hidden_share=share) for share in shares])
 
     def place(self) -> None:
         """The best with bytes taken again late, with weights in holes between maps, and in other pieces."""
@@ -184,9 +184,7 @@ class _Ways:
         if base.reload or not self.is_worth_more():
             return
         if base.split_heads:
-            for room in (base._replace(late=True), base._replace(slack=0)):
-                if self.is_worth_more():
-                    self.take(room)
+            self.take_each(_places(base))
             return
         self.take(base._replace(late=True, slack=-1))
         gained = self.cycles(self.best) <= (1 - LATE_GAIN) * self.cycles(base)
@@ -265,6 +263,11 @@ class _Ways:
 def is_near(program: Program, gap: float) -> bool:
     """Whether a program is as near to the bound of all as makes other ways not worth a try."""
     return bool(program.lower_bound) and program.predicted["cycles"] <= (1 + gap) * program.lower_bound["cycles"]
+
+
+def _places(room: Room) -> tuple[Room, Room]:
+    """A way with bytes taken again late, and with weights in holes between maps."""
+    return room._replace(late=True), room._replace(slack=0)
 
 
 def _cost(program: Program) -> tuple[float, float]:

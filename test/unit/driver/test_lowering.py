@@ -80,3 +80,14 @@ def test_only_the_way_that_is_taken_is_proved(monkeypatch: pytest.MonkeyPatch):
     first = program.candidates[0].chosen
     assert len(proved) == (1 if first else 2)
     assert all("codelet" in source.ir for source in program.sources)
+
+
+def test_batches_are_also_tried_with_weights_loaded_for_each_sample():
+    """With bytes taken again late, and with weights in holes; both take longer than with weights loaded once."""
+    program = compile(residual(4, 14), options=CompileOptions(partition=SCHEDULE, gap=0))
+    by_way = {way.method: way.cycles for way in program.candidates if way.cycles is not None}
+    reloaded = {way: cycles for way, cycles in by_way.items() if "weights loaded for each" in way}
+    assert {way.rpartition(", ")[2] for way in reloaded} == {"bytes taken again late", "weights in holes (slack 0)"}
+    assert min(reloaded.values()) > program.predicted["cycles"] == min(by_way.values())
+    near = compile(residual(4, 14), options=CompileOptions(partition=SCHEDULE, gap=1))
+    assert not near.candidates
