@@ -15,7 +15,7 @@ from ...costs.fusion.values import Metric
 from ...dialects import graph
 from ...dialects.types import shape_of
 from ..graph_to_nest.tiled_layers import copied_bytes, tiled_bytes
-from ..nest_to_codelet.fused_layers import channel_axis
+from ..nest_to_codelet.map_pieces import channel_axis
 from .fusion_layers import FusionLayers
 from .graph_fuse import ELEMENTWISE
 

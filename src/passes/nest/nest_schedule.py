@@ -26,9 +26,10 @@ from ...machine import Machine
 from ...search.followed import Group, follow
 from ...search.group_tiles.candidates import Problem
 from ...search.residency import OFFCHIP, Layer, Network, Plan, Rows, plan
-from ..nest_to_codelet.fused_layers import WHOLE_TILE, FusedGroup, FusedLayer, read_whole, row_axis
+from ..nest_to_codelet.fused_layers import WHOLE_TILE, FusedGroup, FusedLayer, read_whole
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT, RELOADED
 from ..nest_to_codelet.fused_tiles import scratch_bytes, scratch_room, stream_of
+from ..nest_to_codelet.map_pieces import row_axis
 from .overwriting import overwritable, overwrite
 from .storage import readers_of, storage_of
 

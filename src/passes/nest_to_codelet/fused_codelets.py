@@ -21,8 +21,9 @@ from ...dialects.codelet import CodeletOp, ComputeOp, entry
 from ...dialects.codelet_fused import PartOp
 from ...dialects.layer_attributes import nodes_of, set_nodes
 from ...machine import Machine
-from .fused_layers import FusedLayer, channel_axis, unsupported
+from .fused_layers import FusedLayer
 from .group_codelets import CodeletBuilder, Frame, compute, identifier
+from .map_pieces import channel_axis, unsupported
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,10 @@ from ..nest.storage import last_writer
 from . import fused_codelets
 from .fused_codelets import LayerBuilder, padded
 from .fused_copies import copy_codelet, in_pieces, in_rows, transfer_codelet
-from .fused_layers import FusedGroup, FusedLayer, Piece, row_axis
+from .fused_layers import FusedGroup, FusedLayer
 from .fused_marks import OnChip
 from .group_codelets import number
+from .map_pieces import Piece, row_axis
 from .padded_maps import SAMPLES, Padding, border_codelet
 
 MAKE, STORE, SAVE, RESTORE = "make", "store", "save", "restore"

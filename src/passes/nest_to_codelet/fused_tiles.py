@@ -16,7 +16,8 @@ from ...costs.mapping.tree import Hold, Leaf, Loop, Node
 from ...dialects.types import size_bytes, tensor_type
 from ...machine import Machine
 from ...search.group_tiles.candidates import Problem
-from .fused_layers import FusedGroup, FusedLayer, channel_axis
+from .fused_layers import FusedGroup, FusedLayer
+from .map_pieces import channel_axis
 
 WHOLE_PIECES = 2, 3, 4, 6, 8, 12, 16
 """In how many pieces a layer that runs as a whole may be made."""

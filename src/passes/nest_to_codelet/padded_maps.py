@@ -21,7 +21,8 @@ from ..nest.nest_map import bind_in_place
 from ..nest.storage import overwritten_inputs
 from ..nest.trees import set_mapping
 from .fused_codelets import LayerBuilder, Place
-from .fused_layers import FusedGroup, FusedLayer, channel_axis, read_whole
+from .fused_layers import FusedGroup, FusedLayer, read_whole
+from .map_pieces import channel_axis
 
 SAMPLES = "n"
 """The dim of samples of the codelet that writes around a map."""
