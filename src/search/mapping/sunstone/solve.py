@@ -16,7 +16,7 @@ from ..room import Room
 from ..values import Mapped, Request
 from .choices import Chooser, IntraLevel
 from .orders import orders_of, reuse_of
-from .stages import Choices, Partial, Stage, Step, batch_of, extended, stages_of
+from .stages import Choices, Stage, Step, extended, stages_of, tile_of, undecided
 
 Direction = Literal["bottom-up", "top-down"]
 
@@ -44,7 +44,7 @@ def solve(
     """
     search = _Search(pricer or Pricer(arch, problem, request), direction, intra, widths)
     with stoppable():
-        search.expand(Partial.empty(len(arch.levels), len(problem.dims)), 0)
+        search.expand(undecided(search.room.kept, len(problem.dims)), 0)
     stop_unless(search.best)
     return search.answer()
 
@@ -66,7 +66,7 @@ class _Search:
         self.best: MappingBatch | None = None
         self.value = np.inf
 
-    def expand(self, partial: Partial, number: int) -> None:
+    def expand(self, partial: MappingBatch, number: int) -> None:
         """Decide step `number` in every promising way, and go on with the next."""
         step, last = self.steps[number], number + 1 == len(self.steps)
         choices = self._choices(partial, step, number)
@@ -75,15 +75,15 @@ class _Search:
         for row in promising.tolist():
             if not values[row] < self.value or (self.pricer.late and self.best is not None):
                 return
+            found = extended(partial, choices.part(np.array([row])), step)
             if not last:
-                self.expand(extended(partial, choices, row, step), number + 1)
+                self.expand(found, number + 1)
                 continue
-            found = self._batch(partial, choices.part(np.array([row])), step)
-            self.value, self.best = float(values[row]), found
+            self.value, self.best = float(values[row]), self._completed(found, step)
             self.pricer.report(self.value)
 
-    def _choices(self, partial: Partial, step: Step, number: int) -> Choices:
-        decided = partial.tile
+    def _choices(self, partial: MappingBatch, step: Step, number: int) -> Choices:
+        decided = tile_of(partial)[0]
         left = self.bounds // decided
         inside = np.ones_like(decided) if self.inwards else decided
         found = self.chooser.choices(self.intra, step, inside, left, lambda: self._late_at(number))
@@ -96,12 +96,14 @@ class _Search:
         limit = self.pricer.request.time_limit_s
         return limit is not None and self.pricer.seconds > limit * (number + 1) / len(self.steps)
 
-    def _batch(self, partial: Partial, choices: Choices, step: Step) -> MappingBatch:
-        return batch_of(partial, choices, step, self.bounds, self.room.kept)
+    def _completed(self, batch: MappingBatch, step: Step) -> MappingBatch:
+        """Mappings, with all that is left of the bounds as loops of one level."""
+        batch.temporal[:, step.rest] *= self.bounds // tile_of(batch)
+        return batch
 
-    def _values(self, partial: Partial, choices: Choices, step: Step, last: bool) -> Floats:
+    def _values(self, partial: MappingBatch, choices: Choices, step: Step, last: bool) -> Floats:
         """The objective if the step is the last; else what it is at least, the rest moving no word again."""
-        batch = self._batch(partial, choices, step)
+        batch = self._completed(extended(partial, choices, step), step)
         values = np.full(len(batch), np.inf)
         for start in range(0, len(batch), CHUNK):
             if self.pricer.late and (start or self.best is not None):

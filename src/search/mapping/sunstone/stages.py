@@ -40,25 +40,15 @@ def stages_of(arch: Architecture, room: Room) -> tuple[Stage, ...]:
     return tuple(Stage(tuple(group), arch.fan_out(group[0])) for group in groups)
 
 
-@dataclass(frozen=True)
-class Partial:
-    """Decisions so far: factors (L, D) by level, orders (L, D), and the tile (D,) that they make."""
+def undecided(kept: Bools, dims: int) -> MappingBatch:
+    """A batch of one mapping without any loops; memories keep the tensors `kept` (L, T)."""
+    ones, order = np.ones((1, len(kept), dims), np.int64), np.tile(np.arange(dims), (1, len(kept), 1))
+    return MappingBatch(ones, order, ones, order, ones, order, kept[None])
 
-    temporal: Ints
-    columns: Ints
-    rows: Ints
-    order: Ints
 
-    @staticmethod
-    def empty(levels: int, dims: int) -> Partial:
-        """Nothing decided."""
-        ones = np.ones((levels, dims), np.int64)
-        return Partial(ones, ones, ones, np.tile(np.arange(dims), (levels, 1)))
-
-    @property
-    def tile(self) -> Ints:
-        """Product of all factors by dimension."""
-        return (self.temporal * self.columns * self.rows).prod(axis=0)
+def tile_of(batch: MappingBatch) -> Ints:
+    """Products of all factors by mapping and dimension (N, D)."""
+    return (batch.temporal * batch.spatial_x * batch.spatial_y).prod(axis=1)
 
 
 @dataclass(frozen=True)
@@ -94,23 +84,9 @@ class Step:
     later: int
 
 
-def extended(partial: Partial, choices: Choices, row: int, step: Step) -> Partial:
-    """`partial` with one choice."""
-    names = "temporal", "columns", "rows", "order"
-    found = Partial(*(getattr(partial, name).copy() for name in names))
-    for name, level in zip(names, (step.at, step.spread_at, step.spread_at, step.spread_at), strict=True):
-        getattr(found, name)[level] = getattr(choices, name)[row]
+def extended(partial: MappingBatch, choices: Choices, step: Step) -> MappingBatch:
+    """A batch of one mapping with each of the choices."""
+    found = partial.repeated(0, len(choices))
+    found.temporal[:, step.at], found.order[:, step.spread_at] = choices.temporal, choices.order
+    found.spatial_x[:, step.spread_at], found.spatial_y[:, step.spread_at] = choices.columns, choices.rows
     return found
-
-
-def batch_of(partial: Partial, choices: Choices, step: Step, bounds: Ints, kept: Bools) -> MappingBatch:
-    """Complete mappings: `partial` with each choice, and all that is left of `bounds` as loops of one level."""
-    count = len(choices)
-    names = "temporal", "columns", "rows", "order"
-    temporal, columns, rows, order = (np.repeat(getattr(partial, name)[None], count, axis=0) for name in names)
-    temporal[:, step.at] = choices.temporal
-    columns[:, step.spread_at], rows[:, step.spread_at] = choices.columns, choices.rows
-    order[:, step.spread_at] = choices.order
-    temporal[:, step.rest] *= bounds // (temporal * columns * rows).prod(axis=1)
-    plain = np.tile(np.arange(len(bounds)), (count, len(kept), 1))
-    return MappingBatch(temporal, order, columns, plain, rows, plain, np.repeat(kept[None], count, axis=0))
