@@ -160,7 +160,7 @@ def draw_around(chain: Batch, factors: Ints, rules: Rules, random: NDArray[np.ui
 
 @bare
 def _value(n: int, known: tuple[Shape, Machine, Room], chain: Batch, rules: Rules) -> float:
-    energy, cycles = guess_one(n, known[0], known[1], chain, known[2])
+    energy, cycles, _ = guess_one(n, known[0], known[1], chain, known[2], True)
     return np.inf if energy == np.inf else value_of(rules.objective, energy, cycles)
 
 

@@ -85,21 +85,18 @@ class GuessPricer(Pricer):
 def guess_all(shape: Shape, machine: Machine, batch: Batch, out: Floats, fitting: bool, room: Room) -> None:
     """Fill `out` (N, 3) with energy, cycles and whether it fits of all mappings; infinite, if `fitting`, where not."""
     for n in range(len(batch.temporal)):
-        _set_tiles(n, batch, room.tiles)
-        fits = _fits(n, shape, machine, batch, room.tiles)
-        out[n, 0] = out[n, 1] = np.inf
-        out[n, 2] = 1.0 if fits else 0.0
-        if fits or not fitting:
-            out[n, 0], out[n, 1] = _price(n, shape, machine, batch, room)
+        out[n, 0], out[n, 1], out[n, 2] = guess_one(n, shape, machine, batch, room, fitting)
 
 
 @bare
-def guess_one(n: int, shape: Shape, machine: Machine, batch: Batch, room: Room) -> tuple[float, float]:
-    """Energy and cycles of mapping `n`."""
+def guess_one(
+    n: int, shape: Shape, machine: Machine, batch: Batch, room: Room, fitting: bool
+) -> tuple[float, float, float]:
+    """The same of mapping `n`."""
     _set_tiles(n, batch, room.tiles)
-    if _fits(n, shape, machine, batch, room.tiles):
-        return _price(n, shape, machine, batch, room)
-    return np.inf, np.inf
+    fits = _fits(n, shape, machine, batch, room.tiles)
+    energy, cycles = _price(n, shape, machine, batch, room) if fits or not fitting else (np.inf, np.inf)
+    return energy, cycles, 1.0 if fits else 0.0
 
 
 @bare
