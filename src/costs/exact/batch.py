@@ -44,11 +44,11 @@ def price_batch(arch: Architecture, problem: Problem, mappings: MappingBatch | S
     room = workspace(arch, problem, len(batch))
     answers = room.answers
     if room.able:
-        price_all(room.shape, room.machine, batch.arrays(), answers, room.loops, room.flow, room.work)
+        room.price(batch)
     for n in np.flatnonzero(~answers.done).tolist():
         _price_one(arch, problem, batch.mapping(n, problem), answers, n)
     valid = answers.valid & spreads_allowed(arch, problem, batch)
-    return BatchTotals(answers.cycles, answers.energy, valid, answers.reads, answers.fills, answers.updates)
+    return BatchTotals(answers.cycles, answers.energy_pj, valid, answers.reads, answers.fills, answers.updates)
 
 
 def spreads_allowed(arch: Architecture, problem: Problem, batch: MappingBatch) -> NDArray[np.bool_]:
@@ -68,6 +68,11 @@ class Workspace(NamedTuple):
     loops: Loops
     flow: Flow
     work: Scratch
+
+    def price(self, batch: MappingBatch) -> Answers:
+        """The `answers`, of as many mappings as there is room for at most; those beyond the limits are not `done`."""
+        price_all(self.shape, self.machine, batch.arrays(), self.answers, self.loops, self.flow, self.work)
+        return self.answers
 
 
 def workspace(arch: Architecture, problem: Problem, count: int) -> Workspace:
@@ -160,7 +165,7 @@ def _loops(levels: int, dims: int) -> Loops:
 
 def _price_one(arch: Architecture, problem: Problem, mapping: LoopMapping, answers: Answers, n: int) -> None:
     prices = evaluate(arch, problem, mapping)
-    answers.cycles[n], answers.energy[n], answers.valid[n] = prices.cycles, prices.energy_pj, prices.valid
+    answers.cycles[n], answers.energy_pj[n], answers.valid[n] = prices.cycles, prices.energy_pj, prices.valid
     for level, memory in enumerate(arch.levels):
         for t, tensor in enumerate(problem.tensors):
             report = prices.levels[memory.name].tensors.get(tensor.name)

@@ -57,7 +57,7 @@ class Answers(NamedTuple):
     """What is filled in per mapping; `done` is False where compiled code gave up."""
 
     cycles: Ints
-    energy: Floats
+    energy_pj: Floats
     valid: Bools
     reads: Ints
     fills: Ints
@@ -90,7 +90,7 @@ def price_all(
         set_loops(shape, loops, n, factors, (batch.order_x, batch.order_y, batch.order))
         answers.done[n] = _count(n, shape, machine, batch, answers, loops, flow, work)
         if answers.done[n]:
-            answers.energy[n] = _energy(n, shape, machine, batch, answers, flow, loops)
+            answers.energy_pj[n] = _energy(n, shape, machine, batch, answers, flow, loops)
             answers.cycles[n] = _cycles(n, shape, machine, batch, answers, flow, loops, work)
             answers.valid[n] = _valid(n, shape, machine, batch, loops, work)
 

@@ -18,7 +18,7 @@ from ...remembered import remembered
 from ..dominance.symmetries import Kept
 from ..space.model import EVERY, UNRELATED, Bools, Floats, Ints, Model, one_way
 from ..tree.state import Skeleton
-from .nodes import steady_and_far
+from .nodes import latencies_of, steady_and_far
 from .outcomes import MOVED, Case, Way
 from .outer import Outer, ports_of
 from .sections import Section
@@ -38,19 +38,6 @@ def moving_cycles(model: Model, children: int, far: float, near: float, back: bo
     outside = far / one_way(model.bandwidth[last], back)
     slowest: float = max(outside, near / children / min(into[0 if back else 1], into[2]))
     return float(np.ceil(slowest * (1 - 1e-11)))
-
-
-@bare_entry
-def latencies_of(model: Model, skeleton: Skeleton) -> float:
-    """Cycles that the first words take from the outermost memory to the innermost, and the last ones back."""
-    found = 0.0
-    for back in (False, True):
-        first = model.latency.shape[0]
-        for t in range(model.kind.shape[0]):
-            if model.is_output[t] == back:
-                first = min(first, skeleton.parent[0, t])
-        found += model.latency[first:].sum()
-    return found
 
 
 @bare

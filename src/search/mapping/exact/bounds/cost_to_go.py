@@ -20,7 +20,7 @@ from ..space.model import Bools, Floats, Ints, Model
 from ..traffic.busy import busy_along, full_children
 from ..tree.state import Beyond, Grid, Skeleton
 from .delays import Delays
-from .grids import Store, cells_of, grid_of, sizes_of, swept
+from .grids import Store, cells_of, grid_of, grown, sizes_of
 from .inward import Passage, Pending, Step
 from .outcomes import Case, Way, outcomes_of, sets_at_rest
 from .outer import Outer
@@ -128,18 +128,15 @@ class Ahead:
         return self._linear[energy]
 
     def _weighed(self, delays: Delays, bound: float, energy: float, slope: float) -> float:
-        """As `weighed`; cycles in which tiles of inner memories arrive are worth so much each."""
-        self._delays, self._worth, self._slope = delays, (bound, energy), slope
-        found = float(self._anew().min())
-        self._worth, self._slope = None, 0.0
-        return found
+        """As `weighed`; cycles in which tiles of inner memories arrive are worth so much each.
 
-    def _anew(self) -> Floats:
-        """The innermost memory's table with what cycles are worth now; those of energy alone stay."""
+        Tables are made anew with that; those of energy alone stay.
+        """
         layers, steps = self._layers, self._steps
+        self._delays, self._worth, self._slope = delays, (bound, energy), slope
         self._layers, self._steps = [{} for _ in layers], [step.afresh() for step in steps]
-        found = self._innermost(self._layer(0, self._nobody))
-        self._layers, self._steps = layers, steps
+        found = self.least()
+        self._layers, self._steps, self._worth, self._slope = layers, steps, None, 0.0
         return found
 
     def _arrive(self) -> dict[int, Floats]:
@@ -160,15 +157,12 @@ class Ahead:
         return self._arrivals
 
     def least(self) -> float:
-        """The least energy of all words between the skeleton's memories."""
-        return float(self._innermost(self._layer(0, self._nobody)).min())
-
-    def _innermost(self, table: Floats) -> Floats:
-        """The innermost memory's cells in which its tiles may begin."""
-        skeleton, last = self._skeleton, self._outer.last
-        begin = skeleton.spread[0] * (skeleton.inside[-1] // skeleton.inside[-2] if last == 1 else 1)
+        """The least energy of all words between the skeleton's memories: of cells of the innermost one in which its
+        tiles may begin."""
+        skeleton, table = self._skeleton, self._layer(0, self._nobody)
+        begin = skeleton.spread[0] * (skeleton.inside[-1] // skeleton.inside[-2] if self._outer.last == 1 else 1)
         first = (int(cells_of(self._grids[0], d, begin[d : d + 1])[0]) for d in range(self._dims))
-        return table[tuple(slice(place, None) for place in first)]
+        return float(table[tuple(slice(place, None) for place in first)].min())
 
     def _layer(self, level: int, pending: Pending) -> Floats:
         """Least energy by cell when the loops of memory `level` are over, with `pending` tensors."""
@@ -187,11 +181,8 @@ class Ahead:
     def _last(self, kept: int, pending: Pending) -> Floats:
         """The same at the last memory, where only loops of the outermost one come."""
         section = self._section
-        if pending == self._nobody:
-            if self._worth is None:
-                return section.energies(kept)
-            energies, ports = section.ways(kept)
-            return self._delays.weighed(energies, ports, self._worth)
+        if pending == self._nobody and self._worth is None:
+            return section.energies(kept)
         alive = kept | sum(1 << t for t, low in enumerate(pending) if low >= 0)
         outcomes = self._outer.outcomes(alive)
         energies = self._energies(pending, alive, outcomes)
@@ -218,17 +209,16 @@ class Ahead:
         if self._terms is None:
             spread, bounds = self._skeleton.spread[level + 1], self._tables.bounds
             least = tuple(-(-size // n) for size, n in zip(sizes_of(grid, high=False), spread, strict=True))
-            busy = self._busy([level + 1])
+            busy = self._busy(level, level + 1)
             most = tuple(map(parts_of, sizes_of(grid, high=True), spread, bounds, busy))
             self._terms = Terms(self._tables, self._skeleton, level, (least, most), bounds)
         return self._terms.energy(t, low, way, {}, whole=True)
 
-    def _busy(self, levels: list[int]) -> tuple[int, ...]:
-        """Children with work along each dimension, at least, of the spreads of some memories; of perfect ones all."""
+    def _busy(self, level: int, outer: int) -> tuple[int, ...]:
+        """Children with work along each dimension, at least, from a memory to one further out; of perfect ones all."""
         if self._model.perfect:
             return tuple(self._tables.bounds)
-        spread, halves = self._skeleton.spread[levels], self._model.halves[levels]
-        return tuple(busy_along(halves, spread, -1, d, len(levels) - 1) for d in range(spread.shape[1]))
+        return tuple(busy_along(self._model, self._skeleton.spread, level, d, outer) for d in range(self._dims))
 
     @remembered
     def _orders_of(self, tensors: int, dims: int) -> list[Case]:
@@ -239,8 +229,8 @@ class Ahead:
         following = level + 1
         while following < last - 1 and self._idle(following):
             following += 1
-        between = [*range(level + 1, following + 1), *([last] if following == last - 1 else [])]
-        times, busy = skeleton.spread[between].prod(axis=0), self._busy(between)
+        end = last if following == last - 1 else following
+        times, busy = skeleton.spread[level + 1 : end + 1].prod(axis=0), self._busy(level, end)
         grid, outer = self._grids[level], self._grids[following]
         key = id(grid), id(outer), times.tobytes(), busy
         if key not in self._passages:
@@ -291,11 +281,7 @@ class Ahead:
         waiting = sorted(masks, key=lambda mask: -mask.bit_count())
         for mask in waiting:
             near = min((m for m in done if m & mask == mask), key=lambda m: m.bit_count())
-            table = done[near]
-            for d in range(self._dims):
-                if near >> d & 1 and not mask >> d & 1:
-                    table = swept(grid, table, d)
-            done[mask] = table
+            done[mask] = grown(grid, done[near], self._every & ~near | mask)
         return np.stack([done[mask] for mask in masks])
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from .....costs.compiled import bare, bare_entry
 from ..space.model import Bools, Floats, Model
 from ..tree.state import Skeleton
-from .bypassing import latencies_of
+from .nodes import latencies_of
 from .outer import Outer
 from .sections import Section
 
@@ -102,7 +102,7 @@ class Delays:
     @cached_property
     def _together(self) -> Floats:
         """Cycles by tile, but for bounds that hold for any."""
-        ports = _rows(self._section.ways(self._kept)[1]).min(axis=0)
+        ports = _rows(self._section.ports(self._outer.outcomes(self._kept), self._kept, self._kept)).min(axis=0)
         found: Floats = (np.maximum(ports, self.limits[0]) + self._waiting)[self._fits]
         return found
 

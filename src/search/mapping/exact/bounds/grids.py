@@ -6,10 +6,10 @@ Statement 11 of docs/exact-mapper.md.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from math import exp, lcm, log, prod
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,18 +108,6 @@ def _before(tile: int, tiles: list[int]) -> int:
     return tiles[bisect_left(tiles, tile) - 1]
 
 
-class Part(NamedTuple):
-    """Some cells of a grid: their numbers by dimension, and a grid of them alone."""
-
-    grid: Grid
-    places: Sizes
-
-    @property
-    def tiles(self) -> Sizes:
-        """The smallest tiles of the cells by dimension."""
-        return sizes_of(self.grid, high=False)
-
-
 def places_in(shape: tuple[int, ...], places: Sequence[Ints]) -> Ints:
     """For cells at `places` by axis, where they are in a table of that shape; at 0, where an axis has length 1."""
     found, stride = np.zeros((), np.int64), 1
@@ -129,14 +117,15 @@ def places_in(shape: tuple[int, ...], places: Sequence[Ints]) -> Ints:
     return found
 
 
-def part_of(grid: Grid, begin: Ints) -> Part:
-    """The cells of tiles that are multiples of `begin` (D,); all cells, where tiles share some or do not nest."""
+def part_of(grid: Grid, begin: Ints) -> tuple[Grid, Sizes]:
+    """A grid of the tiles that are multiples of `begin` (D,) alone, and the numbers of their cells by dimension; all
+    cells, where tiles share some or do not nest."""
     lists = sizes_of(grid, high=False)
     if not grid.perfect:
-        return Part(grid, tuple(np.arange(len(tiles)) for tiles in lists))
+        return grid, tuple(np.arange(len(tiles)) for tiles in lists)
     places = tuple(np.flatnonzero(tiles % b == 0) for tiles, b in zip(lists, begin.tolist(), strict=True))
     own = [tiles[found].tolist() for tiles, found in zip(lists, places, strict=True)]
-    return Part(_grid(own, own, exact=True), places)
+    return _grid(own, own, exact=True), places
 
 
 class Store(Generic[Scalar]):
@@ -161,15 +150,11 @@ class Store(Generic[Scalar]):
 @lru_cache(1024)
 def distinct_tiles(bound: int) -> tuple[int, ...]:
     """The smallest tile for every number of tiles that may cover `bound`."""
-    found = {1}
-    times = 1
-    while times <= bound:
-        tile = -(-bound // times)
-        found.add(tile)
-        if tile == 1:
-            break
-        times = -(-bound // (tile - 1))
-    return tuple(sorted(found))
+    found = [bound]
+    while found[-1] > 1:
+        times = -(-bound // (found[-1] - 1))
+        found.append(-(-bound // times))
+    return tuple(reversed(found))
 
 
 def _thin(found: list[int], most: int) -> list[int]:
@@ -177,11 +162,6 @@ def _thin(found: list[int], most: int) -> list[int]:
     if len(found) <= most:
         return found
     return sorted({found[round(i * (len(found) - 1) / (most - 1))] for i in range(most)})
-
-
-def largest_that(fits: Callable[[int], bool], most: int) -> int:
-    """The largest number from 1 to `most` that fits, as smaller ones do; 1 if none does."""
-    return max(1, bisect_left(range(1, most + 1), True, key=lambda number: not fits(number)))
 
 
 def sizes_of(grid: Grid, *, high: bool) -> Sizes:
@@ -205,11 +185,6 @@ def grown(grid: Grid, table: Floats, fixed: int) -> Floats:
         if size > 1 and not fixed >> d & 1:
             sweep(flat, inner, size, _larger(tuple(grid.low[d, :size].tolist()), grid.perfect))
     return found
-
-
-def swept(grid: Grid, table: Floats, d: int) -> Floats:
-    """Per cell, the minimum over tiles that may only be larger along `d`."""
-    return grown(grid, table, (1 << table.ndim) - 1 & ~(1 << d))
 
 
 @bare_entry

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .....costs.compiled import bare, compiled, inner
+from .....costs.compiled import bare, bare_entry, compiled, inner
 from ...objective import value_of
 from ..space.model import Floats, Ints, Model, one_way
 from ..space.skeleton import fill
@@ -83,29 +83,35 @@ def first_words(model: Model, skeleton: Skeleton, t: int, own: int, tile: Ints, 
     Those have a `tile` (D,) each, or more; `covered` (D,) is room.
     """
     for d in range(covered.shape[0]):
-        if model.perfect:
-            covered[d] = tile[d] * (skeleton.inside[level + 1, d] // skeleton.inside[own + 1, d])
-        else:
-            covered[d] = busy_along(model.halves, skeleton.spread, own, d, level, tile[d])
+        covered[d] = busy_along(model, skeleton.spread, own, d, level, tile[d])
     return float(union_size(model, t, covered, tile))
+
+
+@bare_entry
+def latencies_of(model: Model, skeleton: Skeleton) -> float:
+    """Cycles that the first words take from the outermost memory to the innermost, and the last ones back."""
+    found = 0.0
+    for back in (False, True):
+        first = model.latency.shape[0]
+        for t in range(model.kind.shape[0]):
+            if model.is_output[t] == back:
+                first = min(first, skeleton.parent[0, t])
+        found += model.latency[first:].sum()
+    return found
 
 
 @bare
 def stream_cycles(task: Task, known: int) -> float:
     """Least cycles for the first input tiles to arrive and the last output tile to leave."""
     model, skeleton, tiles = task.model, task.skeleton, task.state.tile
-    last = skeleton.kept.shape[0] - 1
-    total = 0.0
-    for outwards in range(0 if model.timeloop else 2):
-        innermost, slowest = last + 1, 0.0
+    last, total = skeleton.kept.shape[0] - 1, latencies_of(model, skeleton)
+    for outwards in range(2 if task.timed and not model.timeloop else 0):
+        slowest = 0.0
         for level in range(last + 1):
             source, target, network = 0.0, 0.0, 0.0
             for t in range(model.kind.shape[0]):
                 own = skeleton.parent[0, t]
                 if model.is_output[t] != (outwards == 1) or level < own:
-                    continue
-                innermost = min(innermost, own)
-                if not task.timed:
                     continue
                 inner = min(known, own)
                 words = first_words(model, skeleton, t, inner, tiles[inner], level, task.state.room[1])
@@ -119,8 +125,6 @@ def stream_cycles(task: Task, known: int) -> float:
             most = max(source / model.bandwidth[level, 0], target / model.bandwidth[level, 1])
             most = max(most, (source + target) / model.bandwidth[level, 2], network / model.bandwidth[level, 3])
             slowest = max(slowest, np.ceil(most * (1 - 1e-11)))
-        for level in range(innermost, last + 1):
-            slowest += model.latency[level]
         total += slowest
     return total
 

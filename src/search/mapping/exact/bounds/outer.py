@@ -5,6 +5,7 @@ Statement 10 of docs/exact-mapper.md.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from math import prod
 
@@ -14,7 +15,7 @@ from .....costs.compiled import bare, bare_entry
 from ...remembered import remembered
 from ..space.model import Bools, Floats, Model, one_way
 from ..tree.state import Grid
-from .grids import Sizes, grid_of, largest_that, sizes_of
+from .grids import Sizes, grid_of, sizes_of
 from .outcomes import MOVED, Case, cases_of, outcomes_of
 from .tables import EVERY, Boundary, Tables
 
@@ -23,9 +24,6 @@ MAX_CELLS = 1 << 14
 
 MAX_PERFECT = 1 << 16
 """Cells of a grid of perfect tiles, which nest."""
-
-MAX_KEPT = 1 << 20
-"""Cells of tables for all orders of loops that are kept until they are asked for again."""
 
 
 @bare
@@ -74,7 +72,6 @@ class Outer:
         self.grid, self.shape = grid, tuple[int, ...](grid.size.tolist())
         self.tiles, self._high = (sizes_of(self.grid, high=high) for high in (False, True))
         self._told = tables.told_apart(self.tiles, self._high, [1] * tables.dims)
-        self._ways: dict[int, list[tuple[Floats, Floats]]] = {}
 
     def multiples(self, begin: list[int], kept: int, cells: int) -> Outer:
         """The same for the multiples of a tile alone; of imperfect ones, those that fit for the tensors `kept`."""
@@ -91,7 +88,8 @@ class Outer:
             tiles = tuple(np.array([times * b if e == d else b]) for e, b in enumerate(begin))
             return bool(self._fits(kept, tiles).all())
 
-        return min(largest_that(fits, -(-bound // begin[d])) * begin[d], bound)
+        times = bisect_left(range(1, -(-bound // begin[d]) + 1), True, key=lambda number: not fits(number))
+        return min(max(1, times) * begin[d], bound)
 
     def least(self, kept: int) -> float:
         """Least energy beyond a last memory that keeps the set `kept`, or inf if none of its tiles fit."""
@@ -140,19 +138,6 @@ class Outer:
         words = self.words_sent(t, run, first, near)
         owned = self._model.full[t], self._model.full[t] * self.children
         return self._tables.settled(t, self.last - 1, self.last, words, words, owned)
-
-    def ways(self, kept: int) -> list[tuple[Floats, Floats]]:
-        """For each thing that loops may mean for the tensors `kept`: energy and cycles of ports by cell."""
-        if kept in self._ways:
-            return self._ways[kept]
-        shape = self.shape
-        found = [
-            (np.broadcast_to(self.energy(outcome, kept), shape), np.broadcast_to(self.ports(outcome, kept), shape))
-            for outcome in self.outcomes(kept)
-        ]
-        if len(found) * prod(shape) <= MAX_KEPT:
-            self._ways[kept] = found
-        return found
 
     def ports(self, outcome: Case, kept: int) -> Floats:
         """Least cycles of the ports of the outermost memory and the one inside of it; what it does not keep passes."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import gcd
 
 import numpy as np
 
@@ -103,21 +102,19 @@ class Terms:
     @remembered
     def _head(self, t: int, memory: int) -> tuple[object, ...]:
         """What `_settled` reads of the skeleton."""
-        skeleton, inside, matter = (self.skeleton, self.skeleton.inside, self.tables.matter[t])
+        skeleton, inside, matter = self.skeleton, self.skeleton.inside, self.tables.matter[t]
         parent = int(skeleton.parent[memory + 1, t])
         costs = (float(skeleton.owned[parent, t]), float(skeleton.owned[memory, t]), float(skeleton.least[memory, t]))
-        own: list[int] = inside[self.level + 1].tolist()
-        others: list[list[int]] = inside[[parent + 1, memory + 1]].tolist()
-        shared = [(own[d], other[d], gcd(own[d], other[d])) for other in others for d in matter]
-        ratios = [(one // common, two // common) for one, two, common in shared]
-        rows = list[Ints]()
+        own, others = inside[self.level + 1, matter], inside[[parent + 1, memory + 1]][:, matter]
+        common = np.gcd(own, others)
+        rows = [*(own // common), *(others // common)]
         if not self.tables.model.perfect:
             rows = [inside[self.level + 2], inside[memory + 1], np.array(self.most), *(self.low[d] for d in matter)]
             rows += [cells[d] for d in matter for cells in (self.told, self.times)]
         rows += [skeleton.spread[level, matter] for level in (self.level + 1, memory + 1)]
         loose = bool(passes_spread(self.tables.model, skeleton, t, memory, parent))
         boxes = loose, *skeleton.used[memory : memory + 2].tolist()
-        return t, memory, parent, self.free, *boxes, *costs, *ratios, np.concatenate(rows).tobytes()
+        return t, memory, parent, self.free, *boxes, *costs, np.concatenate(rows).tobytes()
 
     def _settled(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool, near: int) -> Floats:
         skeleton = self.skeleton
@@ -181,7 +178,7 @@ class Terms:
             parts = np.maximum(1, inner // own[d])
             if not perfect:
                 whole = size >= n
-                busy = busy_along(self.tables.model.halves, self.skeleton.spread, memory, d, self.last)
+                busy = busy_along(self.tables.model, self.skeleton.spread, memory, d, self.last)
                 most = np.maximum(-(-inner // own[d]), largest(n, busy))
                 parts = np.where(whole, most, parts)
             found.append(parts)

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..space.model import EVERY, Bools, Floats, Ints
-from .grids import Part, Scalar, Store, part_of, places_in
+from ..tree.state import Grid
+from .grids import Scalar, Sizes, Store, part_of, places_in, sizes_of
 from .outcomes import Case
 from .outer import MAX_PERFECT, Outer
 
@@ -32,20 +33,20 @@ class Section:
     def __init__(
         self,
         outer: Outer,
-        part: Part,
+        part: tuple[Grid, Sizes],
         begin: bytes,
         store: Store[np.float64],
         places: Store[np.int64],
     ) -> None:
         self.outer, self._begin, self._store, self._places = outer, begin, store, places
-        self._part, self._all = part, bool((part.grid.size == outer.grid.size).all())
-        self.grid, self.tiles = part.grid, part.tiles
-        self.shape: tuple[int, ...] = tuple(part.grid.size.tolist())
+        self.grid, self._cells_by_dim = part
+        self.shape: tuple[int, ...] = tuple(self.grid.size.tolist())
+        self._all = self.shape == outer.shape
 
     @cached_property
     def cells(self) -> Ints:
         """Which of the cells of the `outer` tables these are, (N,)."""
-        return self.flat(places_in(self.outer.shape, self._part.places))
+        return self.flat(places_in(self.outer.shape, self._cells_by_dim))
 
     def flat(self, table: NDArray[Scalar]) -> NDArray[Scalar]:
         """A table (N,) cell by cell."""
@@ -76,24 +77,12 @@ class Section:
 
     def size(self, t: int) -> Floats:
         """Elements of tensor `t` in the tiles, with axes of length 1 where a dimension does not matter."""
-        return self._kept(("size", t), lambda: self.outer.sizes(t, self.tiles))
-
-    def ways(self, kept: int) -> tuple[Floats, Floats]:
-        """For each thing that loops may mean for the tensors `kept`, first axis: energy and cycles of ports."""
-        return (
-            self._kept(("energy", kept), lambda: self._stacked([table for table, _ in self.outer.ways(kept)])),
-            self._kept(("ports", kept), lambda: self._stacked([table for _, table in self.outer.ways(kept)])),
-        )
+        return self._kept(("size", t), lambda: self.outer.sizes(t, sizes_of(self.grid, high=False)))
 
     def ports(self, outcomes: list[Case], alive: int, kept: int) -> Floats:
         """Cycles of ports where only `kept` are in the last memory, for all `outcomes` of the tensors `alive`."""
-        return self._kept(
-            ("some ports", alive, kept),
-            lambda: self._stacked([self.outer.ports(outcome, kept) for outcome in outcomes]),
-        )
-
-    def _stacked(self, tables: list[Floats]) -> Floats:
-        return np.stack([np.broadcast_to(self._of(table), self.shape) for table in tables])
+        tables = (self._of(self.outer.ports(outcome, kept)) for outcome in outcomes)
+        return self._kept(("ports", alive, kept), lambda: np.stack([np.broadcast_to(t, self.shape) for t in tables]))
 
     def _of(self, table: Floats) -> Floats:
         """The tiles' part of a table; axes along which it does not change have length 1."""
@@ -103,7 +92,7 @@ class Section:
         key = self._begin, table.shape
         index = self._places.get(key)
         if index is None:
-            index = places_in(table.shape, self._part.places)
+            index = places_in(table.shape, self._cells_by_dim)
             self._places.put(key, index)
         return table.reshape(-1)[index]
 

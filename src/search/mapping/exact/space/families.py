@@ -12,7 +12,7 @@ import numpy as np
 from ..bounds.estimates import ROUNDING
 from ..dominance.symmetries import Kept, Places, Spread, first_of_its_kind
 from .meshes import Columns, mesh_of
-from .model import Floats, Ints
+from .model import Ints
 from .narrowing import Narrowing
 from .spreads import chain_arrays
 from .ways import Ways
@@ -53,24 +53,17 @@ class Family:
         """Look for spreads of the next bounds, from `first` on, up to the `front` of others; there may be none yet."""
         spreads, bounds = self._narrowing.look(self.ways, most, max(first, front))
         self.reached, self.stuck = self._narrowing.reached * (1 - ROUNDING), self._narrowing.stuck
-        return _chosen(spreads, bounds, most, symmetries)
+        found: list[tuple[float, Spread]] = []
+        for bound, spread in zip(bounds.tolist(), spreads.tolist(), strict=True):
+            chosen = tuple(tuple(row) for row in spread)
+            if bound < most and first_of_its_kind(chosen, symmetries):
+                found.append((bound, chosen))
+        return found
 
     def worthwhile(self, spread: Spread) -> Ints:
         """The numbers of those ways to keep tensors for which no other spread is as good."""
         found = [n for kept, numbers in self._kinds if not self._places.superfluous(spread, kept) for n in numbers]
         return np.array(found, np.int64)
-
-
-def _chosen(
-    spreads: Ints, bounds: Floats, most: float, symmetries: list[tuple[int, ...]]
-) -> list[tuple[float, Spread]]:
-    """Those below `most` that are the first of their kind."""
-    found: list[tuple[float, Spread]] = []
-    for bound, spread in zip(bounds.tolist(), spreads.tolist(), strict=True):
-        chosen = tuple(tuple(row) for row in spread)
-        if bound < most and first_of_its_kind(chosen, symmetries):
-            found.append((bound, chosen))
-    return found
 
 
 def families_of(kept: list[Kept], ways: Ways, places: Places, spread: Sequence[bool]) -> list[Family]:

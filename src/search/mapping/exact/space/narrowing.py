@@ -129,17 +129,6 @@ def tighten(model: Model, mesh: Mesh, low: Ints, high: Ints, desk: Desk) -> bool
     return True
 
 
-@bare
-def working_along(model: Model, spread: Ints, level: int, d: int) -> int:
-    """Instances of a memory along dimension `d` that have work, at least."""
-    if not model.perfect:
-        return int(busy_along(model.halves, spread, level, d, spread.shape[0] - 1))
-    found = 1
-    for k in range(level + 1, spread.shape[0]):
-        found *= spread[k, d]
-    return found
-
-
 @inner
 def window_share(model: Model, t: int, w: int, tile: Ints, block: Ints, single: bool) -> float:
     """Least share of words of a window that children ask for which share them."""
@@ -185,15 +174,13 @@ def flow_of(model: Model, mesh: Mesh, desk: Desk, t: int, single: bool) -> None:
     for level in range(levels):
         others, words, copies, owned = 1.0, 1.0, model.least[t], model.full[t]
         for d in range(dims):
-            if model.kind[t, d] == PLAIN:
+            if model.kind[t, d] != PLAIN:
+                owned *= desk.inside[1, levels, d] / desk.inside[1, level + 1, d]
+            if model.kind[t, d] != UNRELATED:
                 others *= desk.low[level, d]
                 continue
-            owned *= desk.inside[1, levels, d] / desk.inside[1, level + 1, d]
-            if model.kind[t, d] == UNRELATED:
-                words *= -(-model.bounds[d] // desk.inside[1, level + 1, d]) / model.bounds[d]
-                copies *= working_along(model, desk.low, level, d)
-            else:
-                others *= desk.low[level, d]
+            words *= -(-model.bounds[d] // desk.inside[1, level + 1, d]) / model.bounds[d]
+            copies *= busy_along(model, desk.low, level, d, levels - 1)
         shared *= mesh.room[level] / others
         words = max(words, 1.0 / shared) * model.points * (1 - 1e-11)
         for w in range(model.windows[t]):

@@ -6,7 +6,7 @@ Statement 16 of docs/exact-mapper.md.
 from __future__ import annotations
 
 from .....costs.compiled import bare_entry
-from ..space.model import Bools, Ints
+from ..space.model import Ints, Model
 
 
 @bare_entry
@@ -19,7 +19,7 @@ def full_children(factor: int, half: bool) -> int:
 
 
 @bare_entry
-def busy_along(halves: Bools, spread: Ints, level: int, d: int, outer: int, tile: int = 1) -> int:
+def busy_along(model: Model, spread: Ints, level: int, d: int, outer: int, tile: int = 1) -> int:
     """Iterations of dimension `d` at least that instances of memory `level` have together, under one of `outer`, where
     all with all their work have a `tile`; without that, the instances that have work.
 
@@ -28,6 +28,6 @@ def busy_along(halves: Bools, spread: Ints, level: int, d: int, outer: int, tile
     busy, full = tile, tile
     for k in range(level + 1, outer + 1):
         if spread[k, d] > 1:
-            busy = full * full_children(spread[k, d], halves[k]) + 1
+            busy = full * spread[k, d] if model.perfect else full * full_children(spread[k, d], model.halves[k]) + 1
             full *= spread[k, d]
     return busy

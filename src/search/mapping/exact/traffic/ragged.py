@@ -9,6 +9,9 @@ each group of its blocks: another loop of the same dimension goes ahead, and the
 term goes ahead and this one falls back; or loops of other dimensions let both fall back.  What the first step of all
 finds are at most leavings of other windows, so one group in as many as there are finds no more than that.
 
+Less is known of other windows (`scattered_words`): loops inside and outside of instances side by side move them, or
+they have more terms, or such of both signs.  All steps but those of the first loop begin a group of its blocks.
+
 Statement 16 of docs/exact-mapper.md.
 """
 
@@ -18,8 +21,8 @@ from typing import NamedTuple
 
 from .....costs.compiled import bare
 from ..space.model import Ints, Model
-from .window_reuse import Others
-from .windows import Transfer, alike, distinct2, shared_by
+from .window_reuse import Others, stays
+from .windows import Transfer, alike, all_along, distinct2, shared_by
 
 MAX_BACK = 64
 """Steps back that are looked at one by one."""
@@ -300,3 +303,18 @@ def window_words(model: Model, t: int, w: int, box: Transfer, fixed: int, others
     if d != first or one.blocks == 1:
         return total, 0.0
     return total, most_kept(one, two, box.bound, others)
+
+
+@bare
+def scattered_words(model: Model, t: int, w: int, box: Transfer, size: float, share: float) -> float:
+    """Elements of window `w` that all steps need which do not find them there, at least, where a loop of it comes next;
+    parents' tiles have `size`, and `share` times that in all.
+
+    What begins a group may all be there, for each of the parents' tiles along `first`; those without work in the last
+    block do not count there, so the share of beginnings is larger.
+    """
+    first, tile, step = box.first, box.tile, box.step
+    many, tiles = -(-model.bounds[first] // step[first]), -(-model.bounds[first] // tile[first])
+    begin = min(tiles, -(-many // max(box.bound, 2)) * -(-step[first] // tile[first]))
+    ahead = stays(model, t, w, box, size, step[first] * model.coefficient[t, first])
+    return size * share - all_along(model, t, w, tile) * ((tiles - begin) * ahead + begin * size) / tiles

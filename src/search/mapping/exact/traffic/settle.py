@@ -60,8 +60,10 @@ def kill_boxes(task: Task, level: int, t: int, ends: tuple[int, int], box: Trans
     up = sent_boxes(model, t, box, loose)
     down = sent_boxes(model, t, between(box, box.child, box.child), False)
     owned, maybe, each = (skeleton.owned[p, t], skeleton.owned[c, t]), 0.0, 0.0
-    share = share_sent(model, t, box, skeleton.spread[c + 1])
-    if share < 1.0 and not loops_inside(task, c + 1, level):
+    share, inside = share_sent(model, t, box, skeleton.spread[c + 1]), False
+    for k in range(c + 1, level):
+        inside = inside or loops_at(task, k, EVERY)
+    if share < 1.0 and not inside:
         sure = min(up, surely_sent(model, t, box.tile, box.child, loose))
         sure += 0.0 if loose else (up - sure) * share
         sure = min(up, max(model.least[t], sure))
@@ -74,12 +76,11 @@ def kill_boxes(task: Task, level: int, t: int, ends: tuple[int, int], box: Trans
 
 
 @bare
-def loops_inside(task: Task, first: int, level: int) -> bool:
-    """Whether memories from `first` on, but not `level`, have loops."""
-    for k in range(first, level):
-        for d in range(task.model.bounds.shape[0]):
-            if task.state.tile[k, d] > task.state.base[k, d]:
-                return True
+def loops_at(task: Task, level: int, dims: int) -> bool:
+    """Whether one of the dimensions of a set loops at a memory."""
+    for d in range(task.model.bounds.shape[0]):
+        if (dims >> d) & 1 and task.state.tile[level, d] > task.state.base[level, d]:
+            return True
     return False
 
 

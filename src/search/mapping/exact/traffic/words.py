@@ -10,8 +10,7 @@ from typing import NamedTuple
 from .....costs.compiled import bare
 from ..space.model import Floats, Ints, Model
 from .boxes import box_size, plain_words, visits
-from .ragged import fixed_sizes, understood, window_words
-from .scattered import least_words
+from .ragged import fixed_sizes, scattered_words, understood, window_words
 from .window_reuse import Others, kept_on_average, others_of
 from .windows import Transfer, all_along, extent, room_along, together
 
@@ -66,7 +65,7 @@ def along_window(model: Model, t: int, w: int, box: Transfer, fixed: int, others
     if first < 0 or model.window[t, first] != w or box.step[first] >= model.bounds[first]:
         return Along(size, share, 0.0, 0.0)
     if not model.perfect:
-        return Along(least_words(model, t, w, box, size, share), 1.0, 0.0, 0.0)
+        return Along(scattered_words(model, t, w, box, size, share), 1.0, 0.0, 0.0)
     return Along(size, share, 1.0, kept_on_average(model, t, w, box, size, others))
 
 

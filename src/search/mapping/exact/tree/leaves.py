@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .....costs.exact.batch import workspace
-from .....costs.exact.batch_kernel import price_all
 from .....costs.exact.batch_orders import best_orders, sets_for
 from .....costs.hierarchy import Architecture, LoopMapping, Problem
 from .....costs.hierarchy.batch import Batch, MappingBatch
@@ -21,7 +20,7 @@ from ..bounds.estimates import ROUNDING, Estimates
 from ..bounds.hops import Placement
 from ..dominance.orders import Blocks, blocks_of, count_of, looping, orders_of, orders_that_count
 from ..dominance.symmetries import members
-from ..space.model import WINDOW, Bools, Floats, Ints, Model, reduced
+from ..space.model import WINDOW, Ints, Model, reduced
 from ..space.spreads import Factors
 from .state import new_leaves
 
@@ -43,14 +42,6 @@ class Site(NamedTuple):
 
     layouts: Sequence[Sequence[Placement]]
     unplaced: bool
-
-
-class Answered(NamedTuple):
-    """Energies in pJ, cycles, and whether mappings fit, (N,) and perhaps room for more."""
-
-    energy: Floats
-    cycles: Ints
-    valid: Bools
 
 
 @dataclass
@@ -211,24 +202,16 @@ class Settling:
     def price(self, factors: Ints, orders: Ints, layout: Sequence[Placement]) -> list[float]:
         """Energies (N,) of mappings (N, L, D), the best of which is kept."""
         number, batch = len(factors), self.rows(layout, factors, orders)
-        answers = self.answers(batch)
+        rows = MappingBatch(*batch)
+        answers = self.timeloop.price(rows) if self.model.timeloop else self.room.price(rows)
         self.evaluated += number
-        energies: list[float] = answers.energy[:number].tolist()
+        energies: list[float] = answers.energy_pj[:number].tolist()
         for n, energy in enumerate(energies):
             if answers.valid[n]:
                 cycles = int(answers.cycles[n])
-                found = partial(MappingBatch(*batch).mapping, n, self.problem, self.dims)
+                found = partial(rows.mapping, n, self.problem, self.dims)
                 self.best.offer(self.value(energy, cycles), energy, cycles, found)
         return energies
-
-    def answers(self, rows: Batch) -> Answered:
-        """The prices of mappings by the cost model in question."""
-        if self.model.timeloop:
-            found = self.timeloop.price(MappingBatch(*rows))
-            return Answered(found.energy_pj, found.cycles, found.valid)
-        room = self.room
-        price_all(room.shape, room.machine, rows, room.answers, room.loops, room.flow, room.work)
-        return Answered(room.answers.energy, room.answers.cycles, room.answers.valid)
 
     def rows(self, layout: Sequence[Placement], factors: Ints, orders: Ints) -> Batch:
         """Mappings (N, L, D) of the skeleton, to be priced."""

@@ -8,7 +8,7 @@ from ..dominance.factors import below_cell, better_outside, first_limit, next_bo
 from ..dominance.merging import merging_left, some_merge, takes_over
 from ..space.model import Ints
 from ..traffic.busy import full_children
-from ..traffic.settle import finish, settle_group, unavoidable
+from ..traffic.settle import finish, loops_at, settle_group, unavoidable
 from .state import Frames, State, copy_row, copy_words
 
 CLOSE, GROUP_FIRST, SLIDE = 0, 1, 2
@@ -94,15 +94,6 @@ def open_level(task: Task, level: int, alive: int) -> int:
 
 
 @bare
-def settled(task: Task, level: int, group: int) -> bool:
-    """Whether one of the dimensions `group` loops."""
-    for d in range(task.model.bounds.shape[0]):
-        if (group >> d) & 1 and task.state.tile[level, d] > task.state.base[level, d]:
-            return True
-    return False
-
-
-@bare
 def loop_bound(state: State, level: int, d: int) -> int:
     """The factor of dimension `d` at a level."""
     tile: int = state.tile[level, d]
@@ -181,7 +172,7 @@ def enter(task: Task, frames: Frames) -> None:
         frames.top[0] -= 1
         return
     if row[KILLED]:
-        if not settled(task, level, 1 << first if first >= 0 else row[GROUP]):
+        if not loops_at(task, level, 1 << first if first >= 0 else row[GROUP]):
             frames.top[0] -= 1
             return
         words = state.words[depth + 1]

@@ -7,7 +7,17 @@ from itertools import product
 import numpy as np
 import pytest
 
+from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
+from tilewright.search.mapping.exact.space.model import Model, model_of
 from tilewright.search.mapping.exact.traffic.busy import busy_along, full_children
+from tilewright.search.mapping.values import Factors, Space
+
+
+def model(factors: Factors = "imperfect") -> Model:
+    """Three memories with children along one axis."""
+    levels = tuple(Level(name, None, 1, 1, 1, 1.0) for name in ("L0", "L1", "L2"))
+    problem = Problem("sum", ("n",), (7,), (Tensor("A", ((1,),)), Tensor("Z", ((1,),), True)))
+    return model_of(Architecture("line", levels, "MAC", 1, 1, 1.0), problem, Space(factors=factors))[0]
 
 
 @pytest.mark.parametrize("tile", [1, 2, 3])
@@ -17,14 +27,14 @@ def test_as_many_instances_as_the_smallest_bound_keeps_busy(tile: int):
         group = tile * inner
         bounds = [n for n in range(1, group * outer + 1) if n > group * (outer - 1) and n > tile * (inner - 1)]
         spread = np.array([[1], [inner], [outer]], np.int64)
-        halves = np.zeros(3, np.bool_)
-        assert busy_along(halves, spread, 0, 0, 2) == min(-(-n // tile) for n in bounds)
-        assert busy_along(halves, spread, 0, 0, 2, tile) == min(max(n, tile) for n in bounds)
+        assert busy_along(model(), spread, 0, 0, 2) == min(-(-n // tile) for n in bounds)
+        assert busy_along(model(), spread, 0, 0, 2, tile) == min(max(n, tile) for n in bounds)
 
 
 def test_under_an_instance_further_in_there_are_fewer():
-    spread, halves = np.array([[2], [3], [5]], np.int64), np.zeros(3, np.bool_)
-    assert [busy_along(halves, spread, -1, 0, outer) for outer in range(3)] == [2, 5, 25]
+    spread = np.array([[2], [3], [5]], np.int64)
+    assert [busy_along(model(), spread, -1, 0, outer) for outer in range(3)] == [2, 5, 25]
+    assert [busy_along(model("perfect"), spread, -1, 0, outer) for outer in range(3)] == [2, 6, 30]
 
 
 def test_over_two_axes_half_of_the_children_may_be_idle():
