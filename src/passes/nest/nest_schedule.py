@@ -199,7 +199,10 @@ class Reader:
         if any(map(_mixes_samples, layers)):
             return []
         group = FusedGroup(self.machine, layers, WHOLE_TILE)
-        form = tuple(self.forms[layer] for layer in layers), group.graph.form
+        try:
+            form = tuple(self.forms[layer] for layer in layers), group.graph.form
+        except TilewrightError:  # of a layer that reads weights alone there is no execution scheme
+            return []
         for rows in counts:
             regions, cycles = self.pricer.remembered(("rows", form, rows), partial(self._regions, group, rows))
             if regions:
