@@ -48,38 +48,50 @@ MOST_INTERVALS = 4096
 """An access of more intervals is taken for one that touches all bytes between its first and its last."""
 
 
+MOST_GROUPED = 64
+"""Intervals of an access in several groups at most: of more, the bytes between those of a group count as touched."""
+
+
 @dataclass(frozen=True)
 class Reach:
-    """Bytes around an address: from `low` to `high` (exclusive), and `count - 1` more intervals, each `stride` on."""
+    """Bytes around an address: from `low` to `high` (exclusive), and `count - 1` more intervals, each `stride` on.
+
+    And `groups - 1` times as many, each `pitch` on.
+    """
 
     low: int
     high: int
     count: int = 1
     stride: int = 0
+    groups: int = 1
+    pitch: int = 0
 
 
 def reach_of(steps: Sequence[tuple[int, int]], element_bytes: int) -> Reach:
     """The bytes that elements touch which are at all multiples of strides below counts: `steps` of (count, stride).
 
-    Intervals of one stride.  Where steps have gaps of several sizes those of the longest steps stay, and the bytes in
-    smaller gaps count as touched: of a map without its last column, rows of each channel.
+    Intervals of one stride, or a few of two.  Where steps have gaps of more sizes those of the longest steps stay, and
+    the bytes in smaller gaps count as touched: of a map without its last column, rows of each channel.
     """
     low = sum(min(0, stride * (count - 1)) for count, stride in steps)
     high = sum(max(0, stride * (count - 1)) for count, stride in steps) + element_bytes
-    width, intervals, pitch = element_bytes, 1, 0
+    width, levels = element_bytes, list[tuple[int, int]]()
     for stride, count in sorted((abs(stride), count) for count, stride in steps if count > 1 and stride):
+        intervals, pitch = levels[-1] if levels else (1, 0)
         if stride <= width and not pitch:
             width += stride * (count - 1)
-        elif not pitch:
-            intervals, pitch = count, stride
-        elif stride % pitch == 0 and stride <= pitch * intervals:
-            intervals += stride // pitch * (count - 1)
+        elif pitch and stride % pitch == 0 and stride <= pitch * intervals:
+            levels[-1] = intervals + stride // pitch * (count - 1), pitch
+        elif stride <= width + sum(step * (number - 1) for number, step in levels):
+            return Reach(low, high)
         else:
-            filled = width + pitch * (intervals - 1)
-            if stride <= filled:
-                return Reach(low, high)
-            width, intervals, pitch = filled, count, stride
-    return Reach(low, low + width, intervals, pitch) if 1 < intervals <= MOST_INTERVALS else Reach(low, high)
+            levels.append((count, stride))
+        while len(levels) > 2 or (len(levels) == 2 and levels[0][0] * levels[1][0] > MOST_GROUPED):
+            intervals, pitch = levels.pop(0)
+            width += pitch * (intervals - 1)
+    if not levels or levels[0][0] > MOST_INTERVALS:
+        return Reach(low, high)
+    return Reach(low, low + width, *levels[0], *(levels[1] if len(levels) > 1 else ()))
 
 
 def merge_axes(axes: Sequence[BoxAxis]) -> tuple[BoxAxis, ...]:

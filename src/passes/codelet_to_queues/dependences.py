@@ -24,20 +24,25 @@ MOST_UNUSED = 8
 
 
 class Span(NamedTuple):
-    """Bytes `low` to `high` (exclusive) of a memory, and `intervals - 1` times as many, each `stride` further."""
+    """Bytes `low` to `high` (exclusive) of a memory, and `intervals - 1` times as many, each `stride` further.
+
+    And `groups - 1` times as many as these, each `pitch` further.
+    """
 
     memory: int
     low: int
     high: int
     intervals: int = 1
     stride: int = 0
+    groups: int = 1
+    pitch: int = 0
 
 
 class Touches:
     """Collects what instructions touch, in program order."""
 
     def __init__(self) -> None:
-        self.spans = array("q")  # memory, low, high, intervals, stride, whether it is written, instruction
+        self.spans = array("q")  # fields of `Span`, whether it is written, instruction
         self.count = 0
 
     def add(self, reads: Sequence[Span], writes: Sequence[Span]) -> None:
@@ -52,13 +57,16 @@ class Touches:
 
         What follows from others through bytes that were written in between is left out.
         """
-        table = np.frombuffer(self.spans, np.int64).reshape(-1, 7)
-        memory, low, high, intervals, stride, written, number = table.T
-        if intervals.sum() > MAX_INTERVALS:
-            high, intervals = high + (intervals - 1) * stride, np.ones_like(intervals)
-        span = np.repeat(np.arange(len(table)), intervals)
-        place = np.arange(len(span)) - np.repeat(np.cumsum(intervals) - intervals, intervals)
-        base = (memory[span] << MEMORY_BITS) + place * stride[span]
+        table = np.frombuffer(self.spans, np.int64).reshape(-1, 9)
+        memory, low, high, intervals, stride, groups, pitch, written, number = table.T
+        if (intervals * groups).sum() > MAX_INTERVALS:
+            high = high + (intervals - 1) * stride + (groups - 1) * pitch
+            intervals, groups = np.ones_like(intervals), np.ones_like(groups)
+        counts = intervals * groups
+        span = np.repeat(np.arange(len(table)), counts)
+        place = np.arange(len(span)) - np.repeat(np.cumsum(counts) - counts, counts)
+        group, place = np.divmod(place, intervals[span])
+        base = (memory[span] << MEMORY_BITS) + place * stride[span] + group * pitch[span]
         ends = np.concatenate([base + low[span], base + high[span]])
         segments, where = _ranks(ends)
         first = np.searchsorted(number[span], np.arange(self.count + 1))

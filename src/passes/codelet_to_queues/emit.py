@@ -221,4 +221,4 @@ class Emitter(Runner[PlannedState]):
 
 def _span(memory: int, base: int, reach: Reach) -> Span:
     """The bytes of a memory that are touched from an address on."""
-    return Span(memory, base + reach.low, base + reach.high, reach.count, reach.stride)
+    return Span(memory, base + reach.low, base + reach.high, reach.count, reach.stride, reach.groups, reach.pitch)

@@ -78,12 +78,13 @@ def test_boxes_of_too_many_pieces_are_refused():
 
 def test_elements_reach_both_ways():
     assert reach_of([(3, -8), (2, 1)], 1) == Reach(-16, -14, 3, 8)
-    assert reach_of([(3, -8), (2, 3), (2, 1)], 1) == Reach(-16, -11, 3, 8)
+    assert reach_of([(3, -8), (2, 3), (2, 1)], 1) == Reach(-16, -14, 2, 3, 3, 8)
     assert reach_of([(3, -8), (2, 7), (2, 1)], 1) == Reach(-16, 9)
 
 
 def bytes_of(reach: Reach) -> set[int]:
-    return {byte + i * reach.stride for i in range(reach.count) for byte in range(reach.low, reach.high)}
+    places = product(range(reach.groups), range(reach.count), range(reach.low, reach.high))
+    return {byte + i * reach.stride + group * reach.pitch for group, i, byte in places}
 
 
 def touched(steps: Sequence[tuple[int, int]], element_bytes: int) -> set[int]:
@@ -123,9 +124,22 @@ def test_the_reach_of_some_rows_of_all_channels_is_exact(seed: int):
 
 
 def test_rows_without_their_last_column_reach_no_other_rows_of_a_channel():
-    """As a convolution of stride 2 reads an even number of columns: 3 channels of 8 rows, two rows of 7 elements."""
-    assert reach_of([(3, 64), (2, 8), (7, 1)], 1) == Reach(0, 15, 3, 64)
-    assert reach_of([(3, 64), (2, 16), (2, 8), (4, 2)], 1) == Reach(0, 31, 3, 64)
+    """As a convolution of stride 2 reads an even number of columns: 40 channels of 8 rows, two rows of 7 elements."""
+    assert reach_of([(40, 64), (2, 8), (7, 1)], 1) == Reach(0, 15, 40, 64)
+    assert reach_of([(3, 64), (2, 16), (2, 8), (4, 2)], 1) == Reach(0, 1, 16, 2, 3, 64)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_reach_of_rows_of_channels_with_others_between_is_exact(seed: int):
+    """As windows are copied to channels: those of one row of taps, which lie between those of other rows of taps."""
+    rng = random.Random(seed)
+    size, taps, channels, rows, columns = rng.choice((1, 2, 4)), 3, rng.randint(2, 4), rng.randint(2, 9), 5
+    tile, row = rng.randint(1, rows - 1), columns * size
+    channel = rows * row
+    steps = [(channels, taps * taps * channel), (taps, channel), (tile, row), (columns, size)]
+    reach = reach_of(steps, size)
+    assert bytes_of(reach) == touched(steps, size)
+    assert (reach.count, reach.groups, reach.high - reach.low) == (taps, channels, tile * row)
 
 
 def test_an_access_of_too_many_intervals_is_taken_as_a_whole():

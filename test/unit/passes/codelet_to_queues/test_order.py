@@ -16,8 +16,9 @@ Accesses = tuple[list[Span], list[Span]]
 def touched(spans: list[Span]) -> set[tuple[int, int]]:
     """Memories and bytes that are touched."""
     return {
-        (span.memory, byte + number * span.stride)
+        (span.memory, byte + number * span.stride + group * span.pitch)
         for span in spans
+        for group in range(span.groups)
         for number in range(span.intervals)
         for byte in range(span.low, span.high)
     }
@@ -29,7 +30,9 @@ def random_spans(rng: random.Random, most: int) -> list[Span]:
         memory, low, size = rng.randrange(2), rng.randrange(0, 600), rng.randint(1, 150)
         intervals = rng.choice((1, 1, rng.randint(2, 6)))
         stride = size + rng.randint(1, 200) if intervals > 1 else 0
-        spans.append(Span(memory, low, low + size, intervals, stride))
+        groups = rng.choice((1, 1, rng.randint(2, 4)))
+        pitch = intervals * stride + rng.randint(1, 200) if groups > 1 else 0
+        spans.append(Span(memory, low, low + size, intervals, stride, groups, pitch))
     return spans
 
 
@@ -115,6 +118,16 @@ def test_accesses_between_each_others_intervals_wait_for_nothing():
         ([], [Span(0, 64, 128, 3, 192)]),
         ([Span(0, 128, 192, 2, 192)], []),
         ([Span(0, 400, 410)], []),  # the last interval
+    ]
+    assert waits([0, 1, 1, 1], accesses) == [[], [], [], [(0, 1)]]
+
+
+def test_accesses_between_the_intervals_of_groups_wait_for_nothing():
+    accesses: list[Accesses] = [
+        ([], [Span(0, 0, 4, 3, 16, 2, 100)]),
+        ([Span(0, 4, 8, 3, 16, 2, 100)], []),
+        ([Span(0, 48, 100)], []),
+        ([Span(0, 133, 134)], []),  # in the last interval of the last group
     ]
     assert waits([0, 1, 1, 1], accesses) == [[], [], [], [(0, 1)]]
 
