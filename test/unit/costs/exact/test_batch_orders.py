@@ -71,7 +71,7 @@ def test_no_order_takes_less(problem: Problem, seed: int, hops: float):
     )  # fmt: skip
     room = workspace(arch, problem, number)
     price_all(room.shape, room.machine, every, room.answers, room.loops, room.flow, room.work)
-    least = float(room.answers.energy.min())
+    least = float(room.answers.energy_pj.min())
     one = Batch(
         every.temporal[-1:], orders[-1:].copy(), every.spatial_x[-1:], every.order_x[-1:],
         every.spatial_y[-1:], every.order_y[-1:], every.kept[-1:],
@@ -81,7 +81,7 @@ def test_no_order_takes_less(problem: Problem, seed: int, hops: float):
     assert best_orders(room.shape, room.machine, one, room.loops, room.work, sets, energy)
     price_all(room.shape, room.machine, one, room.answers, room.loops, room.flow, room.work)
     assert float(energy[0]) == pytest.approx(least, rel=1e-12)
-    assert float(room.answers.energy[0]) == pytest.approx(least, rel=1e-12)
+    assert float(room.answers.energy_pj[0]) == pytest.approx(least, rel=1e-12)
 
 
 def looping(time: list[list[int]]) -> list[list[int]]:
