@@ -24,9 +24,8 @@ from ...machine.memory_chain import multiply_accumulates
 from .identities import renamed
 
 SHARE = 1 / 2
-"""Part of the buffer that one sample of an unfolded map takes at most, and that the maps of a layer take which runs as
-a whole.
-"""
+"""Part of the buffer: one sample of an unfolded map takes at most so much, and so do the maps of a layer that runs as a
+whole."""
 
 WORTH = 4
 """Cycles of products that each cycle of copies must save."""
@@ -49,7 +48,7 @@ class GraphUnfoldPass(ModulePass):
     fewer taps and fuller lanes; the weights are the same in another order, of integers perhaps with zeros after the
     last rows.  The way that saves most cycles is taken, where a cycle of copies counts as four of products.  Layers
     stay for which no way saves any, or would fill half of the buffer with one sample.  Where the layer's own maps take
-    more than that, both run in rows, for which there is room, and the layer's taps are not counted on to fill lanes:
+    more than that, both run in rows, for which there is room, and the layer's taps are not expected to fill lanes:
     instructions end where rings of rows do.
 
         %y = graph.conv %x, %w ... (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>

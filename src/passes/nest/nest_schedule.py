@@ -200,8 +200,8 @@ class Reader:
             return []
         group = FusedGroup(self.machine, layers, WHOLE_TILE)
         try:
-            form = tuple(self.forms[layer] for layer in layers), group.graph.form
-        except TilewrightError:  # of a layer that reads weights alone there is no execution scheme
+            form = tuple(self.forms[layer] for layer in layers), group.map_memory, group.graph.form
+        except TilewrightError:  # maps in several memories, or a layer that reads weights alone
             return []
         for rows in counts:
             regions, cycles = self.pricer.remembered(("rows", form, rows), partial(self._regions, group, rows))
@@ -213,7 +213,6 @@ class Reader:
     def _regions(self, group: FusedGroup, rows: int) -> tuple[list[tuple[int, int]], float]:
         """The bytes of the ring of each map of a group, and `_more_cycles`; none where there is no scheme."""
         try:
-            assert group.map_memory  # copies of maps in the memory of weights are of whole layers
             scheme = group.scheme_in((rows, 0), self.platform)
         except TilewrightError:
             return [], inf

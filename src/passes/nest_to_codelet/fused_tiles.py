@@ -100,10 +100,11 @@ def whole_trees(machine: Machine, layer: FusedLayer, piece_bytes: int, by_sample
                 continue
             whole = part | ({dim: step} if dim else {})
             shares = (CHANNELS_SCRATCH, 1) if dim and dim not in rows else (1,)
-            cuts_between = [_cut(layer, whole, scratch_room(room) // share) for share in shares]
+            found = [_cut(layer, whole, scratch_room(room) // share) for share in shares]
+            different = [cut for place, cut in enumerate(found) if cut not in found[:place]]
             orders = ([*apart, *rows, dim], [*apart, dim, *rows]) if dim else (apart,)
             bodies = (
-                _loops(layer, whole, cut, tuple(dict.fromkeys(order)), room) for cut in cuts_between for order in orders
+                _loops(layer, whole, cut, tuple(dict.fromkeys(order)), room) for cut in different for order in orders
             )
             for body in dict.fromkeys(bodies):
                 tree = body if streams is None else _streamed(layer, streams, body)

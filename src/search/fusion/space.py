@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from ...algebra.dag import Dag, bits
 
@@ -12,6 +13,14 @@ Groups = tuple[int, ...]
 
 MOST_KEPT = 100_000
 """Sets whose sources, readers and connected parts are remembered."""
+
+
+class Waiting(NamedTuple):
+    """A group by its lowest layer, and what others must have made before it."""
+
+    lowest: int
+    needs: int
+    group: int
 
 
 class Space(Dag):
@@ -41,10 +50,10 @@ class Space(Dag):
         return None if blocked else order
 
     @cached_property
-    def _known_needs(self) -> Callable[[int], tuple[int, int, int]]:
-        """The lowest layer of a group, what others must have made before it, and the group; remembered."""
+    def _known_needs(self) -> Callable[[int], Waiting]:
+        """What a group waits for; remembered."""
         return lru_cache(MOST_KEPT)(
-            lambda group: ((group & -group).bit_length() - 1, self.sources(group) & ~group, group)
+            lambda group: Waiting((group & -group).bit_length() - 1, self.sources(group) & ~group, group)
         )
 
     @cached_property
