@@ -16,6 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from ..costs.kernel_sources import version
+
 FIRST_ANSWER_S = 6.0
 """Processor seconds of a search by interpreted kernels where no limit is given."""
 
@@ -57,7 +59,7 @@ PYTHON = f"py{sys.version_info.major}{sys.version_info.minor}"
 
 
 def is_compiled(kernel: str) -> bool:
-    """Whether code of a kernel, `search/mapping/exact/tree/walk.walk`, was kept after its file was last edited.
+    """Whether code of a kernel, `search/mapping/exact/tree/walk.walk`, was kept after its files were last edited.
 
     Code for another version of Python does not count.
     """
@@ -70,8 +72,8 @@ def is_compiled(kernel: str) -> bool:
     else:
         user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "numba"
         found = [*source.parent.glob(f"__pycache__/{index}"), *user.glob(f"*/{index}")]
-    edited = source.stat().st_mtime
-    return any(path.stat().st_mtime >= edited for path in found)
+    edited = version(source).newest
+    return any(path.stat().st_mtime_ns >= edited for path in found)
 
 
 def interpret_first(search: str) -> str | None:

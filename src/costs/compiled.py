@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -13,6 +14,8 @@ from numba.core import config, event
 from numba.core.caching import IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.types import unliteral
+
+from .kernel_sources import version
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -150,12 +153,20 @@ FOR_COMPILED_CODE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapp
 def compile_with(**options: Any) -> Callable[[F], F]:
     """Compile a function with numba's `options` to machine code at its first call; the code is kept beside the source.
 
-    Kept code holds that of the functions it calls, and is made anew only if its own file changes: after editing another
-    one, delete `__pycache__/*.nbi`.
+    Kept code holds that of the functions it calls, so it is made anew if one of the files it comes from changes
+    (`kernel_sources`).
     """
     if INTERPRETED:
         return lambda function: function
-    return lambda function: cast(F, _once_for_all_constants(njit(cache=True, **options)(function)))
+    return lambda function: cast(F, _once_for_all_constants(_dated_by_sources(njit(cache=True, **options)(function))))
+
+
+def _dated_by_sources(dispatcher: Any) -> Any:
+    """Kept code counts while all files that it comes from are as they were; numba asks for its own file only."""
+    kept = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if kept is not None:
+        kept._source_stamp = tuple(version(Path(dispatcher.py_func.__code__.co_filename)))
+    return dispatcher
 
 
 def _once_for_all_constants(dispatcher: Any) -> Any:

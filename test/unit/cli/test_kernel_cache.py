@@ -31,17 +31,22 @@ def test_code_that_is_older_than_its_source_does_not_count(
     if folder.startswith("given"):
         monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "given"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
-    source, code = tmp_path / "package/a/b.py", tmp_path / folder / f"b.walk-7.{kernel_cache.PYTHON}.nbi"
-    for path in (source, code):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    os.utime(source, (1, 5))
-    os.utime(code, (1, 6))
+    for name, edited in (("b", 5), ("late", 7)):
+        source, code = tmp_path / f"package/a/{name}.py", tmp_path / folder / f"{name}.walk-7.{kernel_cache.PYTHON}.nbi"
+        for path in (source, code):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        os.utime(source, (1, edited))
+        os.utime(code, (1, 6))
+    (caller := tmp_path / "package/a/caller.py").write_text("from .late import walk\n")
+    os.utime(caller, (1, 5))
+    called = tmp_path / folder / f"caller.walk-7.{kernel_cache.PYTHON}.nbi"
+    called.touch()
+    os.utime(called, (1, 6))
     assert is_compiled("a/b.walk")
     assert not is_compiled("a/b.start")
-    os.utime(source, (1, 7))
-    assert not is_compiled("a/b.walk")
-    os.utime(source, (1, 5))
+    assert not is_compiled("a/late.walk")
+    assert not is_compiled("a/caller.walk")
     with monkeypatch.context() as another:
         another.setattr(kernel_cache, "PYTHON", "py39")
         assert not is_compiled("a/b.walk")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import pickle
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, cast
 
@@ -34,6 +36,34 @@ def test_kept_code_of_classes_that_are_gone_counts_as_none(tmp_path: Path):
     names_a_module = b"cno_such_module\nModel\n."  # what pickle looks up when it reads this
     Path(kept._index_path).write_bytes(pickle.dumps(kept._version, protocol=-1) + names_a_module)
     assert kept.load("key") is None
+
+
+@pytest.mark.skipif(compiled.INTERPRETED, reason="functions are not compiled")
+def test_kept_code_is_made_anew_after_an_edit_of_what_it_calls(tmp_path: Path):
+    """Code of `entry` holds that of `step` and the number that it adds, from two other files."""
+    package = tmp_path / "package"
+    package.mkdir()
+    kernel = "from tilewright.costs.compiled import compiled, inner\n"
+    files = {
+        "__init__": "",
+        "number": "ADDED = 1\n",
+        "step": f"{kernel}from .number import ADDED\n\n@inner\ndef step(x):\n    return x + ADDED\n",
+        "entry": f"{kernel}from .step import step\n\n@compiled\ndef entry(x):\n    return 10 * step(x)\n",
+    }
+    for name, text in files.items():
+        (package / f"{name}.py").write_text(text)
+
+    def answer() -> tuple[int, ...]:
+        call = "from package.entry import entry; print(entry(1), sum(entry.stats.cache_hits.values()))"
+        done = subprocess.run([sys.executable, "-c", call], cwd=tmp_path, capture_output=True, text=True, check=True)
+        return tuple(map(int, done.stdout.split()))
+
+    assert answer() == (20, 0)
+    assert answer() == (20, 1)
+    (package / "number.py").write_text("ADDED = 2\n")
+    assert answer() == (30, 0)
+    (package / "step.py").write_text(files["step"].replace("x +", "3 * x +"))
+    assert answer() == (50, 0)
 
 
 @pytest.mark.skipif(compiled.INTERPRETED, reason="functions are not compiled")
