@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tilewright import compile, import_onnx, simulate
+from tilewright import CompileOptions, compile, import_onnx, simulate
 from tilewright.driver import load_model
 from tilewright.errors import TilewrightError
 from tilewright.frontends.input_shapes import InputShapes
@@ -46,7 +46,7 @@ def test_interpreted(name: str, printer: str):
 
 @pytest.mark.parametrize(("name", "printer"), TEXTS)
 def test_simulated(name: str, printer: str):
-    program = compile(FOLDER / f"{name}.{printer}.mlir", "edge16")
+    program = compile(FOLDER / f"{name}.{printer}.mlir", "edge16", options=CompileOptions(gap=0.1))
     (result,) = simulate(program, given(name, printer)).outputs.values()
     check(name, result)
 

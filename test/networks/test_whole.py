@@ -7,7 +7,7 @@ from ..bench_scripts import bench
 whole_networks = bench("whole_networks")
 
 QUICK = ("dlrm", "mlp_mixer", "opt", "super_resolution", "vgg_bn", "wavenet")
-SLOW = tuple(name for name in whole_networks.names() if name not in (*QUICK, "rwkv"))[::4]  # the bench runs all
+SLOW = tuple(name for name in whole_networks.names() if name not in (*QUICK, "rwkv"))[::6]  # the bench runs all
 
 
 def check(name: str) -> None:

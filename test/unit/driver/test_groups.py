@@ -185,8 +185,7 @@ def test_layer_by_layer_is_not_compiled_where_its_traffic_alone_takes_longer(
 
 
 @pytest.mark.parametrize("target", ["edge16", "cloud128", "cocco_npu"])
-@pytest.mark.parametrize("rows", [5, 14])
-@pytest.mark.parametrize("partition", ["", GREEDY])
+@pytest.mark.parametrize(("rows", "partition"), [(5, ""), (14, GREEDY)])
 def test_no_program_goes_below_what_its_groups_move(partition: str, rows: int, target: str):
     nets = branches(rows), residual(2, rows), classifier(), skipping()
     for model in (*nets, *(quantized(net) for net in nets[::2])):

@@ -60,7 +60,8 @@ def expected(proto: ModelProto, x: NDArray[Any]) -> NDArray[Any]:
 def test_weights_take_half_a_byte(kind: str, tokens: int, bytes_per_weight: float) -> None:
     proto, x = model(kind, tokens), RANDOM.standard_normal((tokens, ROWS)).astype(np.float32)
     packed, plain = (
-        simulate(compile(proto, options=CompileOptions(partition=way)), {"x": x}) for way in ("schedule", "")
+        simulate(compile(proto, options=CompileOptions(partition=way, gap=1000.0)), {"x": x})
+        for way in ("schedule", "")
     )
     assert np.allclose(packed.outputs["y"], expected(proto, x), rtol=1e-4, atol=1e-4)
     assert np.allclose(packed.outputs["y"], plain.outputs["y"], rtol=1e-5, atol=1e-5)
@@ -79,7 +80,7 @@ def test_weights_of_two_products_are_stored_once_and_loaded_twice() -> None:
     proto.graph.node.extend(second)
     proto.graph.output.append(helper.make_tensor_value_info("z", 1, [1, COLUMNS]))
     x = RANDOM.standard_normal((1, ROWS)).astype(np.float32)
-    program = compile(proto, "edge16:GBUF.depth=512", options=CompileOptions(partition="schedule"))
+    program = compile(proto, "edge16:GBUF.depth=512", options=CompileOptions(partition="schedule", gap=1000.0))
     found = simulate(program, {"x": x})
     for name, given in (("y", np.maximum(x, 0)), ("z", -x)):
         single = model("blocks", 1)

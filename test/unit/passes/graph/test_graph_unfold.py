@@ -42,7 +42,8 @@ func.func @main(%x: {x}) -> {y} attributes {{"graph.inputs" = ["x"], "graph.outp
 @pytest.mark.parametrize(
     ("dtype", "made", "kernel"),
     [
-        *((dtype, MADE, kernel) for dtype in (np.int8, np.float32) for kernel in ((3, 3), (5, 5), (1, 5), (5, 2))),
+        *((np.int8, MADE, kernel) for kernel in ((3, 3), (5, 5), (1, 5), (5, 2))),
+        (np.float32, MADE, (3, 3)),
         (np.int8, 64, (7, 7)),  # two rows at a time, and a row of zeros
         (np.float32, 64, (4, 4)),
     ],

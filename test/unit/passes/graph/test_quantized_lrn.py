@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.backends.simulator import simulate
 from tilewright.dialects import graph
 from tilewright.dialects.types import element_of, si8, ui8
-from tilewright.driver import compile
+from tilewright.driver import CompileOptions, compile
 from tilewright.driver.models import make_context
 from tilewright.driver.pipelines import parse_passes
 from tilewright.interpreters.graph import run_graph
@@ -66,7 +66,7 @@ def test_results_are_those_of_real_numbers(size: int, zero: int, element: Attrib
 
     given = {"arg0": numbers()}
     (expected,) = run_graph(made(), given).values()
-    program = compile(made(), "edge16")
+    program = compile(made(), "edge16", options=CompileOptions(gap=1000.0))
     ran = simulate(program, given)
     (found,) = ran.outputs.values()
     np.testing.assert_allclose(found, expected, atol=STEP * 1.01)

@@ -64,7 +64,7 @@ SMALL = [
 @cache
 def run(name: str, target: str, partition: str) -> tuple[Program, SimulationResult]:
     model = MODELS[name]()
-    program = compile(model, target, options=CompileOptions(partition=partition))
+    program = compile(model, target, options=CompileOptions(partition=partition, gap=1000.0))
     return program, simulate(program, inputs_of(model))
 
 
@@ -229,6 +229,6 @@ def test_a_sum_over_samples_is_not_made_row_by_row() -> None:
     random = np.random.default_rng(0)
     shapes = {"arg0": (128, 1, 8), "arg1": (128, 8, 4)}
     given = {name: random.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
-    program = compile(module, options=CompileOptions(partition="schedule"))
+    program = compile(module, options=CompileOptions(partition="schedule", gap=1000.0))
     (found,), (expected,) = (list(v.values()) for v in (simulate(program, given).outputs, reference(module, given)))
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
