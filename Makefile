@@ -31,7 +31,7 @@ slow: install
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
+	$(BIN)/pyright --threads $(JOBS)
 
 check: lint test
 
