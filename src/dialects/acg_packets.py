@@ -9,10 +9,11 @@ acg.packed @ADDI "{O} = add({A},#{I})" words 1 latency 1 align 1 registers <O R,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr, UnitAttr, i64
-from xdsl.ir import Attribute, Data, Operation
+from xdsl.ir import Data, Operation
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
@@ -36,6 +37,7 @@ from ..machine.packets import (
 )
 from .acg_attributes import FieldsAttr, NamesAttr, PairsAttr, executed, list_of, parse_integer, parse_name, parse_pair
 from .acg_macros import in_graph
+from .acg_values import declaration, declared
 
 INTEGER = IntegerAttr.constr(i64)
 
@@ -171,98 +173,37 @@ class PackedOp(IRDLOperation):
 
 def packet_ops(isa: PacketIsa) -> list[Operation]:
     """The ops of a machine's packets."""
-    properties: dict[str, Attribute] = {
-        "words": _int(isa.words),
-        "base": StringAttr(isa.base),
-        "resources": NamesAttr(isa.resources),
-    }
-    if isa.executor:
-        properties["executor"] = StringAttr(isa.executor)
-    head = PacketOp.create(properties=properties)
-    return [head, *map(_registers_op, isa.files), *map(_packed_op, isa.mnemonics)]
+    files = [declaration(RegistersOp, file) for file in isa.files]
+    return [declaration(PacketOp, isa), *files, *map(_packed_op, isa.mnemonics)]
 
 
-def packet_value(ops: Iterable[Operation]) -> PacketIsa | None:
+def packet_value(ops: Sequence[Operation]) -> PacketIsa | None:
     """What the ops say of packets; None where no op does."""
-    ops = list(ops)
-    files = tuple(_registers(op) for op in ops if isinstance(op, RegistersOp))
+    files = tuple(RegisterFile(**declared(op)) for op in ops if isinstance(op, RegistersOp))
     mnemonics = tuple(_packed(op) for op in ops if isinstance(op, PackedOp))
-    for op in ops:
-        if isinstance(op, PacketOp):
-            executor = op.executor.data if op.executor is not None else ""
-            return PacketIsa(op.words.value.data, op.resources.data, op.base.data, executor, files, mnemonics)
-    return None
-
-
-def _int(value: int) -> IntegerAttr:
-    return IntegerAttr(value, i64)
-
-
-def _registers_op(file: RegisterFile) -> RegistersOp:
-    properties: dict[str, Attribute] = {
-        "sym_name": StringAttr(file.name),
-        "memory": StringAttr(file.memory),
-        "width_bytes": _int(file.width_bytes),
-        "number": _int(file.count),
-        "syntax": StringAttr(file.syntax),
-    }
-    return RegistersOp.create(properties=properties)
-
-
-def _registers(op: RegistersOp) -> RegisterFile:
-    width, count = op.width_bytes.value.data, op.number.value.data
-    return RegisterFile(op.sym_name.data, op.memory.data, width, count, op.syntax.data)
+    heads = [PacketIsa(**declared(op), files=files, mnemonics=mnemonics) for op in ops if isinstance(op, PacketOp)]
+    return heads[0] if heads else None
 
 
 def _packed_op(item: PackedMnemonic) -> PackedOp:
     loop, advance = item.loop, item.advance
-    moved = () if advance is None else (Place("by", "address", advance.base, advance.offset, advance.scale, "u8", ()),)
-    properties: dict[str, Attribute | None] = {
-        "sym_name": StringAttr(item.name),
-        "syntax": StringAttr(item.syntax),
-        "words": _int(item.words),
-        "latency_packets": _int(item.latency_packets),
-        "align_bytes": _int(item.align_bytes),
-        "registers": PairsAttr(item.registers),
-        "fields": FieldsAttr(item.fields),
-        "needs": NeedsAttr(item.needs),
-        "execute": SymbolRefAttr(item.node, [item.capability]) if item.capability else None,
-        "extents": PairsAttr(item.extents),
-        "places": PlacesAttr(item.places),
-        "immediates": PairsAttr(item.immediates) if item.immediates else None,
-        "functions": PairsAttr(item.functions) if item.functions else None,
-        "advance": PlacesAttr(moved) if moved else None,
-        "from_identity": UnitAttr() if item.from_identity else None,
-        "loop_level": _int(loop.level) if loop is not None and loop.level >= 0 else None,
-        "trips": StringAttr(loop.trips) if loop is not None else None,
-        "suffix": StringAttr(loop.suffix) if loop is not None and loop.suffix else None,
-        "given": PairsAttr(item.given) if item.given else None,
-    }
-    return PackedOp.create(properties={name: value for name, value in properties.items() if value is not None})
+    given: dict[str, Any] = {"advance": None}
+    if advance is not None:
+        moved = Place("by", "address", advance.base, advance.offset, advance.scale, "u8", ())
+        given["advance"] = PlacesAttr((moved,))
+    if loop is not None:
+        given["trips"] = StringAttr(loop.trips)
+        given["loop_level"] = IntegerAttr(loop.level, i64) if loop.level >= 0 else None
+        given["suffix"] = StringAttr(loop.suffix) if loop.suffix else None
+    return declaration(PackedOp, item, **given)
 
 
 def _packed(op: PackedOp) -> PackedMnemonic:
-    moved = op.advance.data[0] if op.advance is not None else None
-    suffix = op.suffix.data if op.suffix is not None else ""
-    loop = None
-    if op.trips is not None:
-        loop = LoopStart(op.loop_level.value.data if op.loop_level is not None else -1, op.trips.data, suffix)
-    return PackedMnemonic(
-        op.sym_name.data,
-        op.syntax.data,
-        op.registers.data,
-        op.fields.data,
-        op.needs.data,
-        op.words.value.data,
-        op.latency_packets.value.data,
-        op.align_bytes.value.data,
-        *executed(op.execute),
-        op.extents.data,
-        op.places.data,
-        op.immediates.data if op.immediates is not None else (),
-        op.functions.data if op.functions is not None else (),
-        Advance(moved.base, moved.offset, moved.scale) if moved is not None else None,
-        op.from_identity is not None,
-        loop,
-        op.given.data if op.given is not None else (),
-    )
+    given = declared(op)
+    level, suffix = given.pop("loop_level", -1), given.pop("suffix", "")
+    if "trips" in given:
+        given["loop"] = LoopStart(level, given.pop("trips"), suffix)
+    if "advance" in given:
+        (moved,) = given["advance"]
+        given["advance"] = Advance(moved.base, moved.offset, moved.scale)
+    return PackedMnemonic(**given)

@@ -17,6 +17,7 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, lazy_traits_def, prop_d
 from ..machine.stages import StagesIsa, TokenQueue
 from .acg_attributes import FieldsAttr
 from .acg_macros import in_graph
+from .acg_values import declaration, declared
 
 
 @irdl_op_definition
@@ -67,7 +68,7 @@ class FetchOp(IRDLOperation):
 
 def stage_ops(isa: StagesIsa) -> list[Operation]:
     """The ops of the declarations."""
-    ops: list[Operation] = [_token_op(queue) for queue in isa.tokens]
+    ops: list[Operation] = [declaration(TokenOp, queue) for queue in isa.tokens]
     if isa.microops:
         properties = {"memory": StringAttr(isa.microops), "fields": FieldsAttr(isa.fields)}
         ops.append(MicroopsOp.create(properties=properties))
@@ -78,18 +79,9 @@ def stage_ops(isa: StagesIsa) -> list[Operation]:
     return ops
 
 
-def _token_op(queue: TokenQueue) -> TokenOp:
-    names = {"sym_name": queue.name, "src": queue.src, "dst": queue.dst, "push": queue.push, "pop": queue.pop}
-    return TokenOp.create(properties={key: StringAttr(name) for key, name in names.items()})
-
-
 def stages_value(ops: Sequence[Operation]) -> StagesIsa | None:
     """The declarations of a machine's ops; None where there are none."""
-    tokens = tuple(
-        TokenQueue(op.sym_name.data, op.src.data, op.dst.data, op.push.data, op.pop.data)
-        for op in ops
-        if isinstance(op, TokenOp)
-    )
+    tokens = tuple(TokenQueue(**declared(op)) for op in ops if isinstance(op, TokenOp))
     micro = [op for op in ops if isinstance(op, MicroopsOp)]
     shadows = tuple((op.narrow.data, op.original.data) for op in ops if isinstance(op, ShadowOp))
     fetch = "".join(op.channel.data for op in ops if isinstance(op, FetchOp))

@@ -1,0 +1,43 @@
+"""Plain values as properties of operations, and back: a property says what kind of attribute it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, UnitAttr, f64, i64
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Attribute
+from xdsl.irdl import IRDLOperation, OptPropertyDef, PropertyDef
+
+
+def properties_of(kind: type[IRDLOperation], values: Mapping[str, Any]) -> dict[str, Attribute]:
+    """The properties of an operation by name, each from a plain value or an attribute; without those of None."""
+    definitions = kind.get_irdl_definition().properties
+    found = {name: property_of(definitions[name], value) for name, value in values.items()}
+    return {name: attribute for name, attribute in found.items() if attribute is not None}
+
+
+def property_of(definition: PropertyDef | OptPropertyDef, value: Any) -> Attribute | None:
+    """A value as the attribute that a property holds: numbers in 64 bits, a flag that is off as None."""
+    if value is None or isinstance(value, Attribute):
+        return value
+    (kind,) = list[type[Any]](definition.constr.get_bases() or ())
+    if kind is IntegerAttr:
+        return IntegerAttr(int(value), i64)
+    if kind is FloatAttr:
+        return FloatAttr(float(value), f64)
+    if kind is UnitAttr:
+        return UnitAttr() if value else None
+    if kind is DenseArrayBase:
+        return DenseArrayBase.from_list(i64, [int(number) for number in value])
+    return kind(kind.enum_type(value) if issubclass(kind, EnumAttribute) else value)
+
+
+def value_of(attribute: Attribute) -> Any:
+    """The plain value in an attribute."""
+    if isinstance(attribute, IntegerAttr | FloatAttr):
+        return attribute.value.data
+    if isinstance(attribute, DenseArrayBase):
+        return attribute.get_values()
+    return True if isinstance(attribute, UnitAttr) else getattr(attribute, "data", None)
