@@ -67,29 +67,13 @@ class GraphFunctions(InterpreterFunctions):
 
     @impl(graph.ConvOp)
     def run_conv(self, interpreter: Interpreter, op: graph.ConvOp, args: PythonValues) -> PythonValues:
-        result = numpy_layers.conv(
-            args[0],
-            args[1],
-            _next(args, op.bias is not None),
-            op.strides.get_values(),
-            op.pads.get_values(),
-            op.dilations.get_values(),
-            op.groups.value.data,
-            op.pad_value.value.data,
-        )
-        return (result,)
+        bias, window = _next(args, op.bias is not None), graph.window_of(op)
+        return (numpy_layers.conv(args[0], args[1], bias, *window, op.groups.value.data, op.pad_value.value.data),)
 
     @impl(graph.UnfoldOp)
     def run_unfold(self, interpreter: Interpreter, op: graph.UnfoldOp, args: PythonValues) -> PythonValues:
-        result = numpy_layers.unfold(
-            args[0],
-            op.kernel.get_values(),
-            op.strides.get_values(),
-            op.pads.get_values(),
-            op.dilations.get_values(),
-            op.pad_value.value.data,
-        )
-        return (result,)
+        kernel, pad_value = op.kernel.get_values(), op.pad_value.value.data
+        return (numpy_layers.unfold(args[0], kernel, *graph.window_of(op), pad_value),)
 
     @impl(graph.GemmOp)
     def run_gemm(self, interpreter: Interpreter, op: graph.GemmOp, args: PythonValues) -> PythonValues:
@@ -104,16 +88,8 @@ class GraphFunctions(InterpreterFunctions):
 
     @impl(graph.PoolOp)
     def run_pool(self, interpreter: Interpreter, op: graph.PoolOp, args: PythonValues) -> PythonValues:
-        result = numpy_layers.pool(
-            op.kind.data.value,
-            args[0],
-            op.kernel.get_values(),
-            op.strides.get_values(),
-            op.pads.get_values(),
-            op.dilations.get_values(),
-            op.count_include_pad is not None,
-        )
-        return (result,)
+        kernel, include_pad = op.kernel.get_values(), op.count_include_pad is not None
+        return (numpy_layers.pool(op.kind.data.value, args[0], kernel, *graph.window_of(op), include_pad),)
 
     @impl(graph.ReduceOp)
     def run_reduce(self, interpreter: Interpreter, op: graph.ReduceOp, args: PythonValues) -> PythonValues:
@@ -141,10 +117,8 @@ class GraphFunctions(InterpreterFunctions):
     @impl(graph.LrnOp)
     def run_lrn(self, interpreter: Interpreter, op: graph.LrnOp, args: PythonValues) -> PythonValues:
         size, (alpha, beta, bias) = op.size.value.data, (each.value.data for each in (op.alpha, op.beta, op.bias))
-        if op.zero_point is None:
-            return (numpy_layers.lrn(args[0], size, alpha, beta, bias),)
-        integers = args[0].astype(np.int32) - op.zero_point.value.data
-        return (numpy_layers.lrn(integers, size, alpha, beta, int(bias) if op.adds_in_i32 else bias),)
+        x = args[0] if op.zero_point is None else args[0].astype(np.int32) - op.zero_point.value.data
+        return (numpy_layers.lrn(x, size, alpha, beta, bias, adds_in_i32=op.adds_in_i32),)
 
     @impl(graph.BatchNormOp)
     def run_batch_norm(self, interpreter: Interpreter, op: graph.BatchNormOp, args: PythonValues) -> PythonValues:
@@ -223,17 +197,9 @@ class GraphFunctions(InterpreterFunctions):
 
     @impl(graph.RequantizeOp)
     def run_requantize(self, interpreter: Interpreter, op: graph.RequantizeOp, args: PythonValues) -> PythonValues:
-        result = numpy_layers.requantize(
-            args[0],
-            args[1],
-            args[2],
-            op.axis.value.data,
-            op.zero_point.value.data,
-            op.low.value.data,
-            op.high.value.data,
-            dtype_of(element_of(op.result)),
-        )
-        return (result,)
+        zero_point, low, high = op.zero_point.value.data, op.low.value.data, op.high.value.data
+        bounds, dtype = (zero_point, low, high), dtype_of(element_of(op.result))
+        return (numpy_layers.requantize(args[0], args[1], args[2], op.axis.value.data, *bounds, dtype),)
 
     @impl(graph.FusedGroupOp)
     def run_fused_group(self, interpreter: Interpreter, op: graph.FusedGroupOp, args: PythonValues) -> PythonValues:

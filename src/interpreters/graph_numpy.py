@@ -175,12 +175,12 @@ def standardize(x: Array, axis: int, epsilon: float, bits: int) -> Array:
     return (wide * np.rint(factor).astype(np.int64) - offset.astype(np.int64)).astype(np.int32)
 
 
-def lrn(x: Array, size: int, alpha: float, beta: float, bias: float) -> Array:
-    """Local response normalisation across channels, of f32 or i32; an `int` bias is added to sums in i32."""
+def lrn(x: Array, size: int, alpha: float, beta: float, bias: float, *, adds_in_i32: bool = False) -> Array:
+    """Local response normalisation across channels, of f32 or i32, where a whole bias may be added to sums in i32."""
     before, channels = (size - 1) // 2, x.shape[1]
     squares = np.pad(x * x, [(0, 0), (before, size - 1 - before), *[(0, 0)] * (x.ndim - 2)])
     total = np.sum([squares[:, i : i + channels] for i in range(size)], axis=0, dtype=x.dtype)
-    if isinstance(bias, int):
+    if adds_in_i32:
         return x.astype(F32) / np.power((total + np.int32(bias)).astype(F32), F32(beta))
     return x.astype(F32) / np.power(F32(bias) + F32(alpha / size) * total.astype(F32), F32(beta))
 

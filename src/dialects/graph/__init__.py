@@ -29,7 +29,7 @@ from .base import (
 from .elementwise import BinaryOp, CastOp, ClipOp, SelectOp, UnaryOp
 from .extents import ExtentsAttr
 from .groups import FusedGroupOp, GroupOp, LayerGroupOp, YieldOp, region_of
-from .layers import ConvOp, GemmOp, MatmulOp, PoolOp, ReduceOp, UnfoldOp
+from .layers import ConvOp, GemmOp, MatmulOp, PoolOp, ReduceOp, UnfoldOp, window_of
 from .movement import (
     ConcatOp,
     ExpandOp,
@@ -139,4 +139,5 @@ __all__ = [
     "name_of",
     "region_of",
     "set_name",
+    "window_of",
 ]

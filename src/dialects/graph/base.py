@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import isinf, isnan
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     I64,
@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     StringAttr,
     TensorType,
-    UnitAttr,
     f32,
     f64,
     i64,
@@ -32,10 +31,12 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ...algebra.element import is_float, limits
+from ..properties import properties_of
 from ..types import Tensor, dtype_of, element_of, is_element_type, shape_of, tensor_type
 from .extents import check_open, is_open
 
@@ -166,11 +167,6 @@ def real(value: float) -> FloatAttr:
     return FloatAttr(float(value), f64)
 
 
-def unit(flag: bool) -> UnitAttr | None:
-    """A flag as an optional property."""
-    return UnitAttr() if flag else None
-
-
 def print_real(value: float) -> str:
     """Text of a number that reads back as the same number: `0.1`, `1.0e-05`, `-inf`, `nan`."""
     if isnan(value):
@@ -255,6 +251,21 @@ class LayerOp(IRDLOperation, ABC):
     """An operation on tensors with one result, whose type follows from operands and properties (`infer`)."""
 
     result = result_def(TensorType)
+
+    def __init__(
+        self,
+        *operands: SSAValue | Sequence[SSAValue] | None,
+        result: Attribute | None = None,
+        **properties: Any,
+    ):
+        """With properties as plain values; the result has the type that follows (`infer`), unless one is given."""
+        super().__init__(
+            operands=operands,
+            properties=properties_of(type(self), properties),
+            result_types=[TensorType(f32, []) if result is None else result],
+        )
+        if result is None:
+            Rewriter.replace_value_with_new_type(self.result, self.infer())
 
     @abstractmethod
     def infer(self) -> Tensor:

@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..types import Tensor, dtype_of, element_of, is_element_type, shape_of, tensor, tensor_type, ui8
 from . import shapes
-from .base import BinaryKind, BinaryKindAttr, LayerOp, Number, Real, UnaryKind, UnaryKindAttr, real
+from .base import BinaryKind, BinaryKindAttr, LayerOp, Number, Real, UnaryKind, UnaryKindAttr
 
 INTEGER_UNARY = (UnaryKind.IDENTITY, UnaryKind.RELU, UnaryKind.NEG, UnaryKind.ABS, UnaryKind.SIGN)
 """Unary functions that are defined on integers too."""
@@ -47,15 +47,7 @@ class UnaryOp(LayerOp):
     )
 
     def __init__(self, kind: UnaryKind | str, x: SSAValue, *, alpha: float | None = None, beta: float | None = None):
-        super().__init__(
-            operands=[x],
-            properties={
-                "kind": UnaryKindAttr(UnaryKind(kind)),
-                "alpha": None if alpha is None else real(alpha),
-                "beta": None if beta is None else real(beta),
-            },
-            result_types=[x.type],
-        )
+        super().__init__(x, kind=kind, alpha=alpha, beta=beta)
 
     def infer(self) -> Tensor:
         kind = self.kind.data
@@ -87,11 +79,7 @@ class ClipOp(LayerOp):
     )
 
     def __init__(self, x: SSAValue, *, min: float | None = None, max: float | None = None):
-        super().__init__(
-            operands=[x],
-            properties={"min": None if min is None else real(min), "max": None if max is None else real(max)},
-            result_types=[x.type],
-        )
+        super().__init__(x, min=min, max=max)
 
     def infer(self) -> Tensor:
         for bound in (self.min, self.max):
@@ -130,12 +118,7 @@ class BinaryOp(LayerOp):
     assembly_format = "$kind $a `,` $b attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, kind: BinaryKind | str, a: SSAValue, b: SSAValue):
-        kind = BinaryKind(kind)
-        super().__init__(
-            operands=[a, b],
-            properties={"kind": BinaryKindAttr(kind)},
-            result_types=[binary_type(kind, a, b)],
-        )
+        super().__init__(a, b, kind=kind)
 
     def infer(self) -> Tensor:
         return binary_type(self.kind.data, self.a, self.b)
@@ -156,7 +139,7 @@ class SelectOp(LayerOp):
     assembly_format = "$condition `,` $a `,` $b attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, condition: SSAValue, a: SSAValue, b: SSAValue):
-        super().__init__(operands=[condition, a, b], result_types=[select_type(condition, a, b)])
+        super().__init__(condition, a, b)
 
     def infer(self) -> Tensor:
         return select_type(self.condition, self.a, self.b)
@@ -187,7 +170,7 @@ class CastOp(LayerOp):
     def __init__(self, x: SSAValue, element: Attribute):
         if not is_element_type(element):
             raise VerifyException(f"element type {element} is not supported")
-        super().__init__(operands=[x], result_types=[tensor(shape_of(x), element)])
+        super().__init__(x, result=tensor(shape_of(x), element))
 
     def infer(self) -> Tensor:
         return tensor(shape_of(self.x), element_of(self.result))

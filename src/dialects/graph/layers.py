@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from xdsl.dialects.builtin import Float8E4M3FNType, Float8E5M2Type, TensorType, UnitAttr, bf16, f16, f32, i32
 from xdsl.ir import Attribute, SSAValue
@@ -30,11 +31,8 @@ from .base import (
     ReduceKind,
     ReduceKindAttr,
     check_constant,
-    int_attr,
-    ints,
     real,
     require_shape,
-    unit,
 )
 
 WEIGHTS = (f32, f16, bf16, Float8E4M3FNType(), Float8E5M2Type(), si8)
@@ -58,6 +56,14 @@ def product_type(a: SSAValue, b: SSAValue, bias: SSAValue | None = None) -> Attr
     if bias is not None and element_of(bias) != result:
         raise VerifyException(f"expected a bias of {result}, found {element_of(bias)}")
     return result
+
+
+Window = tuple[Sequence[int], Sequence[int], Sequence[int]]
+
+
+def window_of(op: ConvOp | UnfoldOp | PoolOp) -> Window:
+    """Strides, pads and dilations of a sliding window."""
+    return op.strides.get_values(), op.pads.get_values(), op.dilations.get_values()
 
 
 @irdl_op_definition
@@ -101,29 +107,12 @@ class ConvOp(LayerOp):
         pad_value: float = 0.0,
     ):
         dilations = [1] * len(strides) if dilations is None else dilations
-        shape = shapes.conv(shape_of(x), shape_of(w), strides, pads, dilations, groups)
-        super().__init__(
-            operands=[x, w, bias],
-            properties={
-                "strides": ints(strides),
-                "pads": ints(pads),
-                "dilations": ints(dilations),
-                "groups": int_attr(groups),
-                "pad_value": real(pad_value),
-            },
-            result_types=[tensor(shape, product_type(x, w, bias))],
-        )
+        window: dict[str, Any] = {"strides": strides, "pads": pads, "dilations": dilations}
+        super().__init__(x, w, bias, **window, groups=groups, pad_value=pad_value)
 
     def infer(self) -> Tensor:
         element = product_type(self.x, self.w, self.bias)
-        shape = shapes.conv(
-            shape_of(self.x),
-            shape_of(self.w),
-            self.strides.get_values(),
-            self.pads.get_values(),
-            self.dilations.get_values(),
-            self.groups.value.data,
-        )
+        shape = shapes.conv(shape_of(self.x), shape_of(self.w), *window_of(self), self.groups.value.data)
         require_shape("bias", self.bias, shape[1:2])
         check_constant("pad_value", self.pad_value.value.data, element_of(self.x))
         return tensor(shape, element)
@@ -164,27 +153,11 @@ class UnfoldOp(LayerOp):
         dilations: Sequence[int],
         pad_value: float = 0.0,
     ):
-        shape = shapes.unfold(shape_of(x), kernel, strides, pads, dilations)
-        super().__init__(
-            operands=[x],
-            properties={
-                "kernel": ints(kernel),
-                "strides": ints(strides),
-                "pads": ints(pads),
-                "dilations": ints(dilations),
-                "pad_value": real(pad_value),
-            },
-            result_types=[tensor(shape, element_of(x))],
-        )
+        window: dict[str, Any] = {"kernel": kernel, "strides": strides, "pads": pads, "dilations": dilations}
+        super().__init__(x, **window, pad_value=pad_value)
 
     def infer(self) -> Tensor:
-        shape = shapes.unfold(
-            shape_of(self.x),
-            self.kernel.get_values(),
-            self.strides.get_values(),
-            self.pads.get_values(),
-            self.dilations.get_values(),
-        )
+        shape = shapes.unfold(shape_of(self.x), self.kernel.get_values(), *window_of(self))
         check_constant("pad_value", self.pad_value.value.data, element_of(self.x))
         return tensor(shape, element_of(self.x))
 
@@ -224,17 +197,7 @@ class GemmOp(LayerOp):
         alpha: float = 1.0,
         beta: float = 1.0,
     ):
-        shape = shapes.gemm(shape_of(a), shape_of(b), trans_a, trans_b)
-        super().__init__(
-            operands=[a, b, c],
-            properties={
-                "trans_a": unit(trans_a),
-                "trans_b": unit(trans_b),
-                "alpha": real(alpha),
-                "beta": real(beta),
-            },
-            result_types=[tensor(shape, product_type(a, b, c))],
-        )
+        super().__init__(a, b, c, trans_a=trans_a, trans_b=trans_b, alpha=alpha, beta=beta)
 
     def infer(self) -> Tensor:
         element = product_type(self.a, self.b, self.c)
@@ -261,8 +224,7 @@ class MatmulOp(LayerOp):
     assembly_format = "$a `,` $b attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, a: SSAValue, b: SSAValue):
-        shape = shapes.matmul(shape_of(a), shape_of(b))
-        super().__init__(operands=[a, b], result_types=[tensor(shape, product_type(a, b))])
+        super().__init__(a, b)
 
     def infer(self) -> Tensor:
         return tensor(shapes.matmul(shape_of(self.a), shape_of(self.b)), product_type(self.a, self.b))
@@ -314,31 +276,14 @@ class PoolOp(LayerOp):
         count_include_pad: bool = False,
     ):
         dilations = [1] * len(kernel) if dilations is None else dilations
-        shape = shapes.pool(shape_of(x), kernel, strides, pads, dilations)
-        super().__init__(
-            operands=[x],
-            properties={
-                "kind": PoolKindAttr(PoolKind(kind)),
-                "kernel": ints(kernel),
-                "strides": ints(strides),
-                "pads": ints(pads),
-                "dilations": ints(dilations),
-                "count_include_pad": unit(count_include_pad),
-            },
-            result_types=[tensor(shape, pool_element(PoolKind(kind), element_of(x)))],
-        )
+        window: dict[str, Any] = {"strides": strides, "pads": pads, "dilations": dilations}
+        super().__init__(x, kind=kind, kernel=kernel, **window, count_include_pad=count_include_pad)
 
     def infer(self) -> Tensor:
         kind = self.kind.data
         if kind != PoolKind.AVERAGE and self.count_include_pad is not None:
             raise VerifyException(f"count_include_pad has no meaning for {kind}")
-        shape = shapes.pool(
-            shape_of(self.x),
-            self.kernel.get_values(),
-            self.strides.get_values(),
-            self.pads.get_values(),
-            self.dilations.get_values(),
-        )
+        shape = shapes.pool(shape_of(self.x), self.kernel.get_values(), *window_of(self))
         return tensor(shape, pool_element(kind, element_of(self.x)))
 
 
@@ -367,13 +312,7 @@ class ReduceOp(LayerOp):
     assembly_format = "$kind $x `axes` $axes (`keepdims` $keepdims^)? attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, kind: ReduceKind | str, x: SSAValue, *, axes: Sequence[int], keepdims: bool = True):
-        kind = ReduceKind(kind)
-        element = reduce_element(kind, element_of(x))
-        super().__init__(
-            operands=[x],
-            properties={"kind": ReduceKindAttr(kind), "axes": ints(axes), "keepdims": unit(keepdims)},
-            result_types=[tensor(shapes.reduce(shape_of(x), axes, keepdims), element)],
-        )
+        super().__init__(x, kind=kind, axes=axes, keepdims=keepdims)
 
     def infer(self) -> Tensor:
         shape = shapes.reduce(shape_of(self.x), self.axes.get_values(), self.keepdims is not None)

@@ -30,7 +30,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..types import Tensor, dtype_of, element_of, shape_of, tensor, tensor_of, tensor_type
 from . import shapes
-from .base import Int, Ints, LayerOp, Number, PadMode, PadModeAttr, Real, check_constant, int_attr, ints, real, unit
+from .base import Int, Ints, LayerOp, Number, PadMode, PadModeAttr, Real, check_constant, real
 
 Array = np.ndarray[Any, Any]
 
@@ -75,13 +75,7 @@ class WeightOp(LayerOp):
     assembly_format = "$symbol (`=` $value^)? attr-dict `:` type($result)"
 
     def __init__(self, symbol: str, type_: Tensor, value: Array | None = None):
-        super().__init__(
-            properties={
-                "symbol": SymbolRefAttr(symbol),
-                "value": None if value is None else dense(value),
-            },
-            result_types=[type_],
-        )
+        super().__init__(symbol=SymbolRefAttr(symbol), value=None if value is None else dense(value), result=type_)
 
     @property
     def resource(self) -> str:
@@ -109,12 +103,7 @@ class ConcatOp(LayerOp):
     assembly_format = "$pieces `axis` $axis attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, pieces: Sequence[SSAValue], *, axis: int):
-        shape = shapes.concat([shape_of(p) for p in pieces], axis)
-        super().__init__(
-            operands=[list(pieces)],
-            properties={"axis": int_attr(axis)},
-            result_types=[tensor(shape, element_of(pieces[0]))],
-        )
+        super().__init__(pieces, axis=axis)
 
     def infer(self) -> Tensor:
         shape = shapes.concat([shape_of(p) for p in self.pieces], self.axis.value.data)
@@ -140,11 +129,7 @@ class SliceOp(LayerOp):
 
     def __init__(self, x: SSAValue, *, starts: Sequence[int], sizes: Sequence[int], steps: Sequence[int] | None = None):
         steps = [1] * len(starts) if steps is None else steps
-        super().__init__(
-            operands=[x],
-            properties={"starts": ints(starts), "steps": ints(steps)},
-            result_types=[tensor(sizes, element_of(x))],
-        )
+        super().__init__(x, starts=starts, steps=steps, result=tensor(sizes, element_of(x)))
 
     def infer(self) -> Tensor:
         sizes = shape_of(self.result)
@@ -173,13 +158,7 @@ class PadOp(LayerOp):
     )
 
     def __init__(self, x: SSAValue, *, pads: Sequence[int], mode: PadMode | str = PadMode.CONSTANT, value: float = 0.0):
-        mode = PadMode(mode)
-        shape = shapes.pad(shape_of(x), pads, mode == PadMode.REFLECT)
-        super().__init__(
-            operands=[x],
-            properties={"mode": PadModeAttr(mode), "pads": ints(pads), "value": real(value)},
-            result_types=[tensor(shape, element_of(x))],
-        )
+        super().__init__(x, mode=mode, pads=pads, value=value)
 
     def infer(self) -> Tensor:
         value = self.value.value.data
@@ -203,7 +182,7 @@ class ReshapeOp(LayerOp):
     assembly_format = "$x attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, x: SSAValue, shape: Sequence[int]):
-        super().__init__(operands=[x], result_types=[tensor(shape, element_of(x))])
+        super().__init__(x, result=tensor(shape, element_of(x)))
 
     def infer(self) -> Tensor:
         shapes.check_reshape(shape_of(self.x), shape_of(self.result))
@@ -224,11 +203,7 @@ class TransposeOp(LayerOp):
     assembly_format = "$x `perm` $perm attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, x: SSAValue, *, perm: Sequence[int]):
-        super().__init__(
-            operands=[x],
-            properties={"perm": ints(perm)},
-            result_types=[tensor(shapes.transpose(shape_of(x), perm), element_of(x))],
-        )
+        super().__init__(x, perm=perm)
 
     def infer(self) -> Tensor:
         return tensor(shapes.transpose(shape_of(self.x), self.perm.get_values()), element_of(self.x))
@@ -248,9 +223,7 @@ class ResizeOp(LayerOp):
     assembly_format = "$x `scales` $scales attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, x: SSAValue, *, scales: Sequence[int]):
-        shapes.check_length("scales", scales, len(shape_of(x)), 1)
-        shape = [e * s for e, s in zip(shape_of(x), scales, strict=True)]
-        super().__init__(operands=[x], properties={"scales": ints(scales)}, result_types=[tensor(shape, element_of(x))])
+        super().__init__(x, scales=scales)
 
     def infer(self) -> Tensor:
         scales = self.scales.get_values()
@@ -274,13 +247,7 @@ class GatherOp(LayerOp):
     assembly_format = "$x `axis` $axis `indices` $indices attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, x: SSAValue, indices: Array, *, axis: int):
-        shape = shape_of(x)
-        shapes.check_axis(axis, len(shape))
-        super().__init__(
-            operands=[x],
-            properties={"axis": int_attr(axis), "indices": dense(np.asarray(indices, np.int64))},
-            result_types=[tensor((*shape[:axis], *np.shape(indices), *shape[axis + 1 :]), element_of(x))],
-        )
+        super().__init__(x, axis=axis, indices=dense(np.asarray(indices, np.int64)))
 
     def infer(self) -> Tensor:
         axis, shape = self.axis.value.data, shape_of(self.x)
@@ -313,11 +280,7 @@ class LookupOp(LayerOp):
     assembly_format = "$table `at` $index (`by_rows` $by_rows^)? attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, table: SSAValue, index: SSAValue, *, by_rows: bool = False):
-        super().__init__(
-            operands=[table, index],
-            properties={"by_rows": unit(by_rows)},
-            result_types=[tensor((*shape_of(index), *shape_of(table)[1:]), element_of(table))],
-        )
+        super().__init__(table, index, by_rows=by_rows)
 
     def infer(self) -> Tensor:
         if len(shape_of(self.table)) != 2:
@@ -340,7 +303,7 @@ class ExpandOp(LayerOp):
     assembly_format = "$x attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, x: SSAValue, shape: Sequence[int]):
-        super().__init__(operands=[x], result_types=[tensor(shape, element_of(x))])
+        super().__init__(x, result=tensor(shape, element_of(x)))
 
     def infer(self) -> Tensor:
         shapes.check_expand(shape_of(self.x), shape_of(self.result))

@@ -23,11 +23,8 @@ from .base import (
     LayerOp,
     Number,
     Real,
-    int_attr,
-    real,
     require_f32,
     require_shape,
-    unit,
 )
 from .quantized import RANGES, require_8_bits
 
@@ -79,17 +76,9 @@ class SoftmaxOp(LayerOp):
         zero_point: int | None = None,
         element: Attribute = f32,
     ):
-        super().__init__(
-            operands=[x, mask],
-            properties={
-                "axis": int_attr(axis),
-                "scale": None if scale is None else real(scale),
-                "bounded": unit(bounded),
-                "step": None if step is None else real(step),
-                "zero_point": None if zero_point is None else int_attr(zero_point),
-            },
-            result_types=[tensor(shape_of(x), element)],
-        )
+        quantised = {"step": step, "zero_point": zero_point}
+        result = tensor(shape_of(x), element)
+        super().__init__(x, mask, axis=axis, scale=scale, bounded=bounded, **quantised, result=result)
 
     def infer(self) -> Tensor:
         shape = shape_of(self.x)
@@ -149,11 +138,7 @@ class LayerNormOp(LayerOp):
     )
 
     def __init__(self, x: SSAValue, scale: SSAValue, bias: SSAValue | None = None, *, axis: int, epsilon: float = 1e-5):
-        super().__init__(
-            operands=[x, scale, bias],
-            properties={"axis": int_attr(axis), "epsilon": real(epsilon)},
-            result_types=[x.type],
-        )
+        super().__init__(x, scale, bias, axis=axis, epsilon=epsilon)
 
     def infer(self) -> Tensor:
         require_f32(self.x, self.scale, self.bias)
@@ -189,11 +174,7 @@ class StandardizeOp(LayerOp):
     )
 
     def __init__(self, x: SSAValue, *, axis: int, epsilon: float, bits: int):
-        super().__init__(
-            operands=[x],
-            properties={"axis": int_attr(axis), "epsilon": real(epsilon), "bits": int_attr(bits)},
-            result_types=[tensor(shape_of(x), i32)],
-        )
+        super().__init__(x, axis=axis, epsilon=epsilon, bits=bits)
 
     def infer(self) -> Tensor:
         require_8_bits(element_of(self.x))
@@ -244,13 +225,7 @@ class LrnOp(LayerOp):
     def __init__(
         self, x: SSAValue, *, size: int, alpha: float, beta: float, bias: float, zero_point: int | None = None
     ):
-        numbers = {"alpha": real(alpha), "beta": real(beta), "bias": real(bias)}
-        zero = None if zero_point is None else int_attr(zero_point)
-        super().__init__(
-            operands=[x],
-            properties={"size": int_attr(size), **numbers, "zero_point": zero},
-            result_types=[tensor(shape_of(x), f32)],
-        )
+        super().__init__(x, size=size, alpha=alpha, beta=beta, bias=bias, zero_point=zero_point)
 
     def infer(self) -> Tensor:
         shape, size, element = shape_of(self.x), self.size.value.data, element_of(self.x)
@@ -306,11 +281,7 @@ class BatchNormOp(LayerOp):
         *,
         epsilon: float = 1e-5,
     ):
-        super().__init__(
-            operands=[x, scale, bias, mean, variance],
-            properties={"epsilon": real(epsilon)},
-            result_types=[x.type],
-        )
+        super().__init__(x, scale, bias, mean, variance, epsilon=epsilon)
 
     def infer(self) -> Tensor:
         require_f32(*self.operands)

@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..types import Tensor, element_of, shape_of, si8, tensor, ui8
 from . import shapes
-from .base import Int, LayerOp, int_attr, require_f32
+from .base import Int, LayerOp, require_f32
 
 RANGES: dict[Attribute, tuple[int, int]] = {si8: (-128, 127), ui8: (0, 255)}
 """Smallest and largest value of the 8-bit types."""
@@ -66,11 +66,7 @@ class QuantizeOp(LayerOp):
     ):
         """`element` is the result's type where no zero point tells it (default ui8)."""
         given = None if zero_point is None else element_of(zero_point)
-        super().__init__(
-            operands=[x, scale, zero_point],
-            properties={"axis": int_attr(axis)},
-            result_types=[tensor(shape_of(x), element or given or ui8)],
-        )
+        super().__init__(x, scale, zero_point, axis=axis, result=tensor(shape_of(x), element or given or ui8))
 
     def infer(self) -> Tensor:
         element = element_of(self.result)
@@ -96,11 +92,7 @@ class DequantizeOp(LayerOp):
     assembly_format = "$x `,` $scale (`,` $zero_point^)? `axis` $axis attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, x: SSAValue, scale: SSAValue, zero_point: SSAValue | None = None, *, axis: int = 0):
-        super().__init__(
-            operands=[x, scale, zero_point],
-            properties={"axis": int_attr(axis)},
-            result_types=[tensor(shape_of(x), f32)],
-        )
+        super().__init__(x, scale, zero_point, axis=axis)
 
     def infer(self) -> Tensor:
         element = element_of(self.x)
@@ -151,16 +143,9 @@ class RequantizeOp(LayerOp):
         """`low` and `high` default to the range of `element` (si8 or ui8)."""
         require_8_bits(element)
         lowest, highest = RANGES[element]
-        super().__init__(
-            operands=[x, multiplier, shift],
-            properties={
-                "axis": int_attr(axis),
-                "zero_point": int_attr(zero_point),
-                "low": int_attr(lowest if low is None else low),
-                "high": int_attr(highest if high is None else high),
-            },
-            result_types=[tensor(shape_of(x), element)],
-        )
+        limits = {"low": lowest if low is None else low, "high": highest if high is None else high}
+        result = tensor(shape_of(x), element)
+        super().__init__(x, multiplier, shift, axis=axis, zero_point=zero_point, **limits, result=result)
 
     def infer(self) -> Tensor:
         element = element_of(self.result)
