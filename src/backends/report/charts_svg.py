@@ -11,7 +11,7 @@ from .axes import Axes, Axis
 from .svg import INK, LINE, SOFT, TRACK, Svg, joules, short
 
 WIDTH, HEIGHT, LEFT, TOP, MARGIN = 720.0, 420.0, 70.0, 44.0, 24.0
-BLUE, ORANGE, GREEN, GREY = "#2f6db3", "#c25e12", "#1f8a66", "#8b929b"
+BLUE, ORANGE, GREEN = "#2f6db3", "#c25e12", "#1f8a66"
 
 
 def roofline_svg(answer: Mapping[str, Any]) -> str:

@@ -25,8 +25,6 @@ COLUMNS = ("start", "plan", "unit", "cause")
 """For each instruction, in program order: its start less that of the one before it in its unit, the number of its
 plan, that of its unit, and how far before it (behind it: negative) stands what it waited for (0: nothing)."""
 
-LIFE = ("start", "end", "first_cycle", "last_cycle", "layer", "loaded")
-
 
 def packed(data: bytes) -> str:
     """Bytes as text that the page unpacks: zlib, then base 64."""
