@@ -63,11 +63,11 @@ def new_nest(levels: int, tensors: int, dims: int, axes: int) -> Nest:
 
 
 class Answers(NamedTuple):
-    """What is filled in per mapping: cycles and energy (N,), reads, fills and updates of an instance (N, L, T, 3), and
+    """What is filled in per mapping: cycles and pJ (N,), reads, fills and updates of an instance (N, L, T, 3), and
     words of tiles (N, L)."""
 
     cycles: Ints
-    energy: Floats
+    energy_pj: Floats
     counts: Ints
     used: Ints
 
@@ -78,7 +78,7 @@ def price_all(model: Model, batch: Batch, nest: Nest, links: Links, linked: bool
     for n in range(batch.temporal.shape[0]):
         _set_nest(model, batch, n, nest)
         _set_links(model, batch, n, nest, links, linked)
-        answers.energy[n], answers.cycles[n] = price(model, nest, links)
+        answers.energy_pj[n], answers.cycles[n] = price(model, nest, links)
         for level in range(nest.kept.shape[0]):
             for t in range(nest.kept.shape[1]):
                 for kind in range(3):
