@@ -63,6 +63,7 @@ from .codelet_rows import RowsOp
 from .codelet_walks import ShadowOp, SpanOp
 from .nest_attributes import DimsAttr
 from .roles import Role
+from .syntax import Body, Count, Counts, Texts, Word
 
 
 class ProgramCallable(CallableOpInterface):
@@ -129,6 +130,11 @@ class TensorOp(IRDLOperation):
     address = opt_prop_def(IntegerAttr)
     result = result_def(SurrogateType)
     traits = traits_def(HasParent(ProgramOp))
+    custom_directives = (Count, Counts)
+    assembly_format = (
+        "$tensor_name $role (`ring` custom<Counts>($ring)^)? (`at` custom<Count>($address)^)? "
+        "attr-dict-with-keyword `:` type($result)"
+    )
 
     def __init__(
         self,
@@ -147,13 +153,6 @@ class TensorOp(IRDLOperation):
             },
             result_types=[type],
         )
-
-    @classmethod
-    def parse(cls, parser: Parser) -> TensorOp:
-        return syntax.parse_tensor(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_tensor(self, printer)
 
     def verify_(self) -> None:
         from .codelet_rules import verify_tensor
@@ -229,17 +228,15 @@ class LoopOp(IRDLOperation):
     alternating = opt_prop_def(UnitAttr)
     body = region_def("single_block")
     traits = traits_def(NoTerminator())
+    custom_directives = (Word, Count, Body)
+    assembly_format = (
+        "custom<Word>($dim) `step` custom<Count>($step) (`ahead` $ahead^)? (`alternating` $alternating^)? "
+        "attr-dict-with-keyword custom<Body>($body)"
+    )
 
     def __init__(self, dim: str, step: int, body: Region, *, alternating: bool = False) -> None:
         properties = {"dim": StringAttr(dim), "step": IntegerAttr(step, i64)}
         super().__init__(properties={**properties, "alternating": UnitAttr() if alternating else None}, regions=[body])
-
-    @classmethod
-    def parse(cls, parser: Parser) -> LoopOp:
-        return syntax.parse_loop(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_loop(self, printer)
 
     def verify_(self) -> None:
         from .codelet_rules import verify_loop
@@ -261,10 +258,15 @@ class LocalOp(IRDLOperation):
 
     name = "codelet.local"
     accesses = prop_def(ArrayAttr[StringAttr])
-    buffers = prop_def(IntegerAttr)
+    buffers = prop_def(IntegerAttr, default_value=IntegerAttr(1, i64))
     kept = opt_prop_def(UnitAttr)
     addresses = opt_prop_def(DenseArrayBase.constr(i64))
     result = result_def(SurrogateType)
+    custom_directives = (Texts, Count, Counts)
+    assembly_format = (
+        "custom<Texts>($accesses) (`buffers` custom<Count>($buffers)^)? (`kept` $kept^)? "
+        "(`at` custom<Counts>($addresses)^)? attr-dict-with-keyword `:` type($result)"
+    )
 
     def __init__(
         self,
@@ -289,13 +291,6 @@ class LocalOp(IRDLOperation):
     def slots(self) -> tuple[int, ...] | None:
         """The byte address of each copy, once allocated."""
         return None if self.addresses is None else self.addresses.get_values()
-
-    @classmethod
-    def parse(cls, parser: Parser) -> LocalOp:
-        return syntax.parse_local(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_local(self, printer)
 
     def verify_(self) -> None:
         from .codelet_rules import verify_local

@@ -40,13 +40,11 @@ from xdsl.irdl import (
     region_def,
     traits_def,
 )
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, SymbolOpInterface
 
 from ..algebra.window import Range
 from .codelet_attributes import SurrogateType
-from .syntax import parse_attributes, parse_body, parse_number, print_attributes, print_body
+from .syntax import Body, Count, Word
 
 
 @irdl_op_definition
@@ -59,6 +57,11 @@ class PartOp(IRDLOperation):
     stop = prop_def(IntegerAttr)
     body = region_def("single_block")
     traits = traits_def(NoTerminator())
+    custom_directives = (Word, Count, Body)
+    assembly_format = (
+        "custom<Word>($dim) `from` custom<Count>($start) `to` custom<Count>($stop) "
+        "attr-dict-with-keyword custom<Body>($body)"
+    )
 
     def __init__(self, dim: str, start: int, stop: int, body: Region) -> None:
         properties = {"dim": StringAttr(dim), "start": IntegerAttr(start, i64), "stop": IntegerAttr(stop, i64)}
@@ -68,20 +71,6 @@ class PartOp(IRDLOperation):
     def extent(self) -> int:
         """Iterations of the part."""
         return self.stop.value.data - self.start.value.data
-
-    @classmethod
-    def parse(cls, parser: Parser) -> PartOp:
-        dim = StringAttr(parser.parse_identifier())
-        parser.parse_keyword("from")
-        start = IntegerAttr(parse_number(parser), i64)
-        parser.parse_keyword("to")
-        properties = {"dim": dim, "start": start, "stop": IntegerAttr(parse_number(parser), i64)}
-        return cls.create(properties=properties, attributes=parse_attributes(parser), regions=[parse_body(parser)])
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.dim.data} from {self.start.value.data} to {self.stop.value.data}")
-        print_attributes(self, printer)
-        print_body(self.body, printer)
 
     def verify_(self) -> None:
         from .codelet_fused_rules import verify_part

@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     IntAttr,
-    IntegerAttr,
     StringAttr,
     SymbolRefAttr,
     UnitAttr,
@@ -21,21 +20,18 @@ from xdsl.printer import Printer
 
 from ..algebra.printer import print_statement
 from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
-from .roles import Role
 from .syntax import (
     Bindings,
     parse_attributes,
     parse_bindings,
-    parse_body,
     parse_capability,
-    parse_number,
     print_attributes,
     print_bindings,
     print_body,
 )
 
 if TYPE_CHECKING:
-    from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, TensorOp
+    from .codelet import CodeletOp, ComputeOp
     from .codelet_attributes import SurrogateType
 
 
@@ -62,40 +58,6 @@ def print_surrogate(type: SurrogateType, printer: Printer) -> None:
         printer.print_attribute(type.element)
         printer.print_string(", ")
         printer.print_attribute(type.place)
-
-
-def parse_tensor(cls: type[TensorOp], parser: Parser) -> TensorOp:
-    """`"name" role [ring [0, 3]] [at address] : type`."""
-    from .codelet_attributes import RoleAttr
-
-    name = StringAttr(parser.parse_str_literal())
-    role = RoleAttr(parser.parse_str_enum(Role))
-    ring: list[int] | None = None
-    if parser.parse_optional_keyword("ring"):
-        ring = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_number(parser))
-    address = IntegerAttr(parse_number(parser), i64) if parser.parse_optional_keyword("at") else None
-    attributes = parse_attributes(parser)
-    parser.parse_punctuation(":")
-    properties: dict[str, Attribute] = {"tensor_name": name, "role": role}
-    if ring is not None:
-        properties["ring"] = DenseArrayBase.from_list(i64, ring)
-    if address is not None:
-        properties["address"] = address
-    return cls.create(properties=properties, attributes=attributes, result_types=[parser.parse_type()])
-
-
-def print_tensor(op: TensorOp, printer: Printer) -> None:
-    """See `parse_tensor`."""
-    printer.print_string(" ")
-    printer.print_string_literal(op.tensor_name.data)
-    printer.print_string(f" {op.role.data.value}")
-    if op.ring is not None:
-        printer.print_string(f" ring {list(op.ring.get_values())}")
-    if op.address is not None:
-        printer.print_string(f" at {op.address.value.data}")
-    print_attributes(op, printer)
-    printer.print_string(" : ")
-    printer.print_attribute(op.result.type)
 
 
 def parse_codelet(cls: type[CodeletOp], parser: Parser) -> CodeletOp:
@@ -140,58 +102,6 @@ def print_codelet(op: CodeletOp, printer: Printer) -> None:
     printer.print_string(")")
     print_attributes(op, printer)
     print_body(op.body, printer)
-
-
-def parse_loop(cls: type[LoopOp], parser: Parser) -> LoopOp:
-    """`dim step 8 [ahead] [alternating] {body}`."""
-    dim = StringAttr(parser.parse_identifier())
-    parser.parse_keyword("step")
-    properties: dict[str, Attribute] = {"dim": dim, "step": IntegerAttr(parse_number(parser), i64)}
-    for word in ("ahead", "alternating"):
-        if parser.parse_optional_keyword(word):
-            properties[word] = UnitAttr()
-    return cls.create(properties=properties, attributes=parse_attributes(parser), regions=[parse_body(parser)])
-
-
-def print_loop(op: LoopOp, printer: Printer) -> None:
-    """See `parse_loop`."""
-    words = "".join(f" {word}" for word in ("ahead", "alternating") if word in op.properties)
-    printer.print_string(f" {op.dim.data} step {op.step.value.data}{words}")
-    print_attributes(op, printer)
-    print_body(op.body, printer)
-
-
-def parse_local(cls: type[LocalOp], parser: Parser) -> LocalOp:
-    """`"access", ... [buffers 2] [kept] [at [0, 128]] : type`."""
-    texts = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_str_literal)
-    buffers = parse_number(parser) if parser.parse_optional_keyword("buffers") else 1
-    properties: dict[str, Attribute] = {
-        "accesses": ArrayAttr(StringAttr(text) for text in texts),
-        "buffers": IntegerAttr(buffers, i64),
-    }
-    if parser.parse_optional_keyword("kept"):
-        properties["kept"] = UnitAttr()
-    if parser.parse_optional_keyword("at"):
-        slots = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_number(parser))
-        properties["addresses"] = DenseArrayBase.from_list(i64, slots)
-    attributes = parse_attributes(parser)
-    parser.parse_punctuation(":")
-    return cls.create(properties=properties, attributes=attributes, result_types=[parser.parse_type()])
-
-
-def print_local(op: LocalOp, printer: Printer) -> None:
-    """See `parse_local`."""
-    printer.print_string(" ")
-    printer.print_list(op.accesses, lambda access: printer.print_string_literal(access.data))
-    if op.buffers.value.data != 1:
-        printer.print_string(f" buffers {op.buffers.value.data}")
-    if op.kept is not None:
-        printer.print_string(" kept")
-    if op.slots is not None:
-        printer.print_string(f" at {list(op.slots)}")
-    print_attributes(op, printer)
-    printer.print_string(" : ")
-    printer.print_attribute(op.result.type)
 
 
 _BINDINGS: Bindings = {

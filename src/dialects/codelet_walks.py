@@ -19,14 +19,12 @@ from __future__ import annotations
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Region, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, region_def, result_def, traits_def
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
 
 from ..algebra.affine import Affine, to_affine
 from ..algebra.parser import parse_expr
 from .codelet_attributes import SurrogateType
-from .syntax import parse_attributes, parse_body, print_attributes, print_body
+from .syntax import Body, Word
 
 
 @irdl_op_definition
@@ -41,6 +39,8 @@ class SpanOp(IRDLOperation):
     over = prop_def(StringAttr)
     body = region_def("single_block")
     traits = traits_def(NoTerminator())
+    custom_directives = (Word, Body)
+    assembly_format = "custom<Word>($dim) `over` $over attr-dict-with-keyword custom<Body>($body)"
 
     def __init__(self, dim: str, over: str, body: Region) -> None:
         super().__init__(properties={"dim": StringAttr(dim), "over": StringAttr(over)}, regions=[body])
@@ -49,19 +49,6 @@ class SpanOp(IRDLOperation):
     def form(self) -> Affine:
         """The index form; `TilewrightError` where it is none."""
         return to_affine(parse_expr(self.over.data, "index form"))
-
-    @classmethod
-    def parse(cls, parser: Parser) -> SpanOp:
-        dim = StringAttr(parser.parse_identifier())
-        parser.parse_keyword("over")
-        properties = {"dim": dim, "over": StringAttr(parser.parse_str_literal())}
-        return cls.create(properties=properties, attributes=parse_attributes(parser), regions=[parse_body(parser)])
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.dim.data} over ")
-        printer.print_string_literal(self.over.data)
-        print_attributes(self, printer)
-        print_body(self.body, printer)
 
     def verify_(self) -> None:
         from .codelet_walk_rules import verify_span

@@ -62,6 +62,7 @@ from xdsl.utils.exceptions import VerifyException
 from . import dram_rules as rules
 from . import dram_syntax as syntax
 from .dram_attributes import IntsConstr, MachineAttr, MachineNumbers, Row, numbers
+from .syntax import Body
 
 
 def names(values: Sequence[str]) -> ArrayAttr[StringAttr]:
@@ -147,6 +148,8 @@ class NetworkOp(IRDLOperation):
     sym_name = prop_def(SymbolNameConstraint())
     body = region_def("single_block")
     traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), NoTerminator())
+    custom_directives = (Body,)
+    assembly_format = "$sym_name attr-dict-with-keyword custom<Body>($body)"
 
     def __init__(self, name: str, body: Sequence[Operation]) -> None:
         super().__init__(properties={"sym_name": StringAttr(name)}, regions=[Region(Block(body))])
@@ -160,13 +163,6 @@ class NetworkOp(IRDLOperation):
     def layers(self) -> list[LayerOp]:
         """The layers in order."""
         return [op for op in self.body.block.ops if isinstance(op, LayerOp)]
-
-    @classmethod
-    def parse(cls, parser: Parser) -> NetworkOp:
-        return syntax.parse_network(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_network(self, printer)
 
     def verify_(self) -> None:
         rules.check_network(self)
@@ -216,6 +212,8 @@ class LayerGroupOp(IRDLOperation):
     name = "dram.layer_group"
     body = region_def("single_block")
     traits = lazy_traits_def(lambda: (HasParent(ScheduleOp), NoTerminator()))
+    custom_directives = (Body,)
+    assembly_format = "attr-dict-with-keyword custom<Body>($body)"
 
     def __init__(self, groups: Sequence[FusedGroupOp]) -> None:
         super().__init__(regions=[Region(Block(groups))])
@@ -224,13 +222,6 @@ class LayerGroupOp(IRDLOperation):
     def fused_groups(self) -> list[FusedGroupOp]:
         """The fused groups in order."""
         return [op for op in self.body.block.ops if isinstance(op, FusedGroupOp)]
-
-    @classmethod
-    def parse(cls, parser: Parser) -> LayerGroupOp:
-        return syntax.parse_layer_group(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_layer_group(self, printer)
 
     def verify_(self) -> None:
         if not self.fused_groups or len(self.fused_groups) != len(list(self.body.block.ops)):

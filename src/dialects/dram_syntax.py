@@ -14,7 +14,7 @@ from .dram_attributes import LOAD, STORE, WEIGHTS, MachineAttr, Row, ints, numbe
 from .syntax import parse_attributes, parse_body, print_attributes, print_body
 
 if TYPE_CHECKING:
-    from .dram import FusedGroupOp, InputOp, LayerGroupOp, LayerOp, NetworkOp, ScheduleOp, TransfersOp
+    from .dram import FusedGroupOp, InputOp, LayerOp, ScheduleOp, TransfersOp
 
 
 def _shape(parser: Parser, count: int) -> DenseArrayBase[IntegerType]:
@@ -101,21 +101,6 @@ def print_layer(op: LayerOp, printer: Printer) -> None:
     print_attributes(op, printer)
 
 
-def parse_network(cls: type[NetworkOp], parser: Parser) -> NetworkOp:
-    """`@pair {inputs and layers}`."""
-    name = parser.parse_symbol_name()
-    attributes = parse_attributes(parser)
-    return cls.create(properties={"sym_name": name}, attributes=attributes, regions=[parse_body(parser)])
-
-
-def print_network(op: NetworkOp, printer: Printer) -> None:
-    """See `parse_network`."""
-    printer.print_string(" ")
-    printer.print_symbol_name(op.sym_name.data)
-    print_attributes(op, printer)
-    print_body(op.body, printer)
-
-
 def parse_fused_group(cls: type[FusedGroupOp], parser: Parser) -> FusedGroupOp:
     """`tiles 2 [streaming] [reused] ["a", "b"]`."""
     parser.parse_keyword("tiles")
@@ -133,18 +118,6 @@ def print_fused_group(op: FusedGroupOp, printer: Printer) -> None:
     printer.print_string(f" tiles {op.tiles.value.data}{flags} ")
     _print_names(op.layers.data, printer)
     print_attributes(op, printer)
-
-
-def parse_layer_group(cls: type[LayerGroupOp], parser: Parser) -> LayerGroupOp:
-    """`{fused groups}`."""
-    attributes = parse_attributes(parser)
-    return cls.create(attributes=attributes, regions=[parse_body(parser)])
-
-
-def print_layer_group(op: LayerGroupOp, printer: Printer) -> None:
-    """See `parse_layer_group`."""
-    print_attributes(op, printer)
-    print_body(op.body, printer)
 
 
 def parse_schedule(cls: type[ScheduleOp], parser: Parser) -> ScheduleOp:

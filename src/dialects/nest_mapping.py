@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, FlatSymbolRefAttrConstr, IntegerAttr, StringAttr, SymbolRefAttr, i64
 from xdsl.ir import Region
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
@@ -13,6 +13,7 @@ from xdsl.traits import NoTerminator
 
 from . import nest_syntax as syntax
 from .nest_attributes import BindingAttr, ValuesAttr
+from .syntax import Body, Count, Word, Words
 
 
 @irdl_op_definition
@@ -26,11 +27,15 @@ class HoldOp(IRDLOperation):
     """
 
     name = "nest.hold"
-    memory = prop_def(SymbolRefAttr)
+    memory = prop_def(FlatSymbolRefAttrConstr)
     names = prop_def(ArrayAttr[StringAttr])
-    slots = prop_def(IntegerAttr, prop_name="buffers")
+    slots = prop_def(IntegerAttr, default_value=IntegerAttr(1, i64), prop_name="buffers")
     body = region_def("single_block")
     traits = traits_def(NoTerminator())
+    custom_directives = (Words, Count, Body)
+    assembly_format = (
+        "$memory custom<Words>($names) (`buffers` custom<Count>($buffers)^)? attr-dict-with-keyword custom<Body>($body)"
+    )
 
     def __init__(self, memory: str, names: Sequence[str], slots: int, body: Region) -> None:
         super().__init__(
@@ -47,13 +52,6 @@ class HoldOp(IRDLOperation):
         """The buffers that are kept."""
         return tuple(n.data for n in self.names)
 
-    @classmethod
-    def parse(cls, parser: Parser) -> HoldOp:
-        return syntax.parse_hold(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_hold(self, printer)
-
 
 @irdl_op_definition
 class ForOp(IRDLOperation):
@@ -64,16 +62,11 @@ class ForOp(IRDLOperation):
     step = prop_def(IntegerAttr)
     body = region_def("single_block")
     traits = traits_def(NoTerminator())
+    custom_directives = (Word, Count, Body)
+    assembly_format = "custom<Word>($dim) `step` custom<Count>($step) attr-dict-with-keyword custom<Body>($body)"
 
     def __init__(self, dim: str, step: int, body: Region) -> None:
         super().__init__(properties={"dim": StringAttr(dim), "step": IntegerAttr(step, i64)}, regions=[body])
-
-    @classmethod
-    def parse(cls, parser: Parser) -> ForOp:
-        return syntax.parse_for(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_for(self, printer)
 
 
 @irdl_op_definition
@@ -88,11 +81,16 @@ class SpatialOp(IRDLOperation):
     name = "nest.spatial"
     dim = prop_def(StringAttr)
     ways = prop_def(IntegerAttr)
-    node = prop_def(SymbolRefAttr)
+    node = prop_def(FlatSymbolRefAttrConstr)
     axis = prop_def(StringAttr)
     step = opt_prop_def(IntegerAttr)
     body = region_def("single_block")
     traits = traits_def(NoTerminator())
+    custom_directives = (Word, Count, Body)
+    assembly_format = (
+        "custom<Word>($dim) `=` custom<Count>($ways) (`step` custom<Count>($step)^)? `on` $node custom<Word>($axis) "
+        "attr-dict-with-keyword custom<Body>($body)"
+    )
 
     def __init__(self, dim: str, ways: int, node: str, axis: str, body: Region, step: int | None = None) -> None:
         super().__init__(
@@ -110,13 +108,6 @@ class SpatialOp(IRDLOperation):
     def piece(self) -> int | None:
         """The iterations that one instance takes, where each has its own."""
         return None if self.step is None else self.step.value.data
-
-    @classmethod
-    def parse(cls, parser: Parser) -> SpatialOp:
-        return syntax.parse_spatial(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_spatial(self, printer)
 
 
 @irdl_op_definition

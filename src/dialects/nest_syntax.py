@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, IntegerAttr, StringAttr, SymbolRefAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr
 from xdsl.ir import Attribute, Operation, Region
 from xdsl.parser import Parser
 from xdsl.parser.core import UnresolvedOperand
@@ -16,16 +15,13 @@ from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
 from .syntax import (
     parse_attributes,
     parse_bindings,
-    parse_body,
     parse_capability,
-    parse_number,
     print_attributes,
     print_bindings,
-    print_body,
 )
 
 if TYPE_CHECKING:
-    from .nest import ComputeOp, ForOp, GroupOp, HoldOp, KernelOp, SpatialOp
+    from .nest import ComputeOp, GroupOp, KernelOp
 
 
 def _parse_named_operands(parser: Parser) -> tuple[ArrayAttr[StringAttr], list[UnresolvedOperand]]:
@@ -142,72 +138,6 @@ def print_group(op: GroupOp, printer: Printer) -> None:
     if op.mapping.blocks:
         printer.print_string(" mapping ")
         printer.print_region(op.mapping, print_empty_block=False)
-
-
-def _parse_names(parser: Parser) -> Sequence[str]:
-    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_identifier_or_str_literal)
-
-
-def parse_hold(cls: type[HoldOp], parser: Parser) -> HoldOp:
-    """`@MEM [X, W] buffers 2 {tree}`; one buffer where the number is left out."""
-    memory = SymbolRefAttr(parser.parse_symbol_name())
-    names = ArrayAttr(StringAttr(name) for name in _parse_names(parser))
-    slots = parse_number(parser) if parser.parse_optional_keyword("buffers") else 1
-    properties: dict[str, Attribute] = {"memory": memory, "names": names, "buffers": IntegerAttr(slots, i64)}
-    return cls.create(properties=properties, attributes=parse_attributes(parser), regions=[parse_body(parser)])
-
-
-def print_hold(op: HoldOp, printer: Printer) -> None:
-    """See `parse_hold`."""
-    printer.print_string(" ")
-    printer.print_attribute(op.memory)
-    printer.print_string(" [")
-    printer.print_list(op.names, lambda name: printer.print_identifier_or_string_literal(name.data))
-    printer.print_string("]")
-    if op.slots.value.data != 1:
-        printer.print_string(f" buffers {op.slots.value.data}")
-    print_attributes(op, printer)
-    print_body(op.body, printer)
-
-
-def parse_for(cls: type[ForOp], parser: Parser) -> ForOp:
-    """`dim step 8 {tree}`."""
-    dim = StringAttr(parser.parse_identifier())
-    parser.parse_keyword("step")
-    properties: dict[str, Attribute] = {"dim": dim, "step": IntegerAttr(parse_number(parser), i64)}
-    return cls.create(properties=properties, attributes=parse_attributes(parser), regions=[parse_body(parser)])
-
-
-def print_for(op: ForOp, printer: Printer) -> None:
-    """See `parse_for`."""
-    printer.print_string(f" {op.dim.data} step {op.step.value.data}")
-    print_attributes(op, printer)
-    print_body(op.body, printer)
-
-
-def parse_spatial(cls: type[SpatialOp], parser: Parser) -> SpatialOp:
-    """`dim = 4 [step 8] on @NODE x {tree}`."""
-    dim = StringAttr(parser.parse_identifier())
-    parser.parse_punctuation("=")
-    ways = IntegerAttr(parse_number(parser), i64)
-    step = IntegerAttr(parse_number(parser), i64) if parser.parse_optional_keyword("step") else None
-    parser.parse_keyword("on")
-    node = SymbolRefAttr(parser.parse_symbol_name())
-    axis = StringAttr(parser.parse_identifier())
-    properties: dict[str, Attribute] = {"dim": dim, "ways": ways, "node": node, "axis": axis}
-    if step is not None:
-        properties["step"] = step
-    return cls.create(properties=properties, attributes=parse_attributes(parser), regions=[parse_body(parser)])
-
-
-def print_spatial(op: SpatialOp, printer: Printer) -> None:
-    """See `parse_spatial`."""
-    piece = "" if op.piece is None else f" step {op.piece}"
-    printer.print_string(f" {op.dim.data} = {op.ways.value.data}{piece} on ")
-    printer.print_attribute(op.node)
-    printer.print_string(f" {op.axis.data}")
-    print_attributes(op, printer)
-    print_body(op.body, printer)
 
 
 _BINDINGS = {"dims": BindingAttr, "tensors": BindingAttr, "functions": BindingAttr, "immediates": ValuesAttr}

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from typing import Any
 
-from xdsl.dialects.builtin import SymbolRefAttr
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, IntegerType, StringAttr, SymbolRefAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.irdl import IRDLOperation
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    RegionVariable,
+    irdl_custom_directive,
+)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
@@ -35,6 +46,117 @@ def parse_number(parser: Parser) -> int:
     if abs(value) >= 1 << 62:
         parser.raise_error("expected a number of at most 62 bits", start, parser.pos)
     return value
+
+
+class Written(CustomDirective, ABC):
+    """A property in a syntax of its own."""
+
+    value: AttributeVariable
+
+    @abstractmethod
+    def read(self, parser: Parser) -> Attribute:
+        """The attribute that stands in the text."""
+
+    @abstractmethod
+    def write(self, attribute: Any, printer: Printer) -> None:
+        """See `read`."""
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        self.value.set(state, self.read(parser))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        attribute = self.value.get(op)
+        if attribute is not None:
+            state.print_whitespace(printer)
+            self.write(attribute, printer)
+
+    def is_present(self, op: IRDLOperation) -> bool:
+        return self.value.is_present(op)
+
+    def is_anchorable(self) -> bool:
+        return self.value.is_anchorable()
+
+
+@irdl_custom_directive
+class Word(Written):
+    """A `StringAttr` as a bare word: `m`."""
+
+    value: AttributeVariable
+
+    def read(self, parser: Parser) -> Attribute:
+        return StringAttr(parser.parse_identifier())
+
+    def write(self, attribute: StringAttr, printer: Printer) -> None:
+        printer.print_string(attribute.data)
+
+
+@irdl_custom_directive
+class Words(Written):
+    """Names in brackets, quoted where they are no words: `[X, "conv1.0"]`."""
+
+    value: AttributeVariable
+
+    def read(self, parser: Parser) -> Attribute:
+        names = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_identifier_or_str_literal)
+        return ArrayAttr(StringAttr(name) for name in names)
+
+    def write(self, attribute: ArrayAttr[StringAttr], printer: Printer) -> None:
+        with printer.in_square_brackets():
+            printer.print_list(attribute, lambda name: printer.print_identifier_or_string_literal(name.data))
+
+
+@irdl_custom_directive
+class Texts(Written):
+    """Strings between commas: `"X[m, n]", "Y[m]"`."""
+
+    value: AttributeVariable
+
+    def read(self, parser: Parser) -> Attribute:
+        texts = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_str_literal)
+        return ArrayAttr(StringAttr(text) for text in texts)
+
+    def write(self, attribute: ArrayAttr[StringAttr], printer: Printer) -> None:
+        printer.print_list(attribute, lambda text: printer.print_string_literal(text.data))
+
+
+@irdl_custom_directive
+class Count(Written):
+    """An integer, without its type: `8`."""
+
+    value: AttributeVariable
+
+    def read(self, parser: Parser) -> Attribute:
+        return IntegerAttr(parse_number(parser), i64)
+
+    def write(self, attribute: IntegerAttr, printer: Printer) -> None:
+        printer.print_string(f"{attribute.value.data}")
+
+
+@irdl_custom_directive
+class Counts(Written):
+    """Integers in brackets: `[0, 128]`."""
+
+    value: AttributeVariable
+
+    def read(self, parser: Parser) -> Attribute:
+        numbers = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_number(parser))
+        return DenseArrayBase.from_list(i64, numbers)
+
+    def write(self, attribute: DenseArrayBase[IntegerType], printer: Printer) -> None:
+        printer.print_string(f"{list(attribute.get_values())}")
+
+
+@irdl_custom_directive
+class Body(CustomDirective):
+    """A region of one block, perhaps empty, whose arguments are said elsewhere."""
+
+    region: RegionVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        self.region.set(state, parse_body(parser))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        print_body(self.region.get(op), printer)
 
 
 def parse_body(parser: Parser) -> Region:
