@@ -9,18 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...costs.compiled import compiled
+from ...costs.compiled import compiled, inner
 from .timed import Arrows
 
-Places = NDArray[np.int32]
+Spans = NDArray[np.int64]
+"""Rows of the fields of `Span`, whether it is written, and the number of the instruction."""
 
-MAX_INTERVALS = 1 << 24
+LOW, HIGH, INTERVALS, STRIDE, GROUPS, PITCH, WRITTEN = range(1, 8)
+
+MAX_INTERVALS = 1 << 28
 """Intervals that are told apart; where spans have more, each is taken as one from its first byte to its last."""
 
-MEMORY_BITS = 44
-
 MOST_UNUSED = 8
-"""Bytes of memory for each end of an interval up to which ends are sorted by a table of all bytes."""
+"""Bytes of memory for each end of an interval up to which ends are looked up in a table of all bytes."""
 
 
 class Span(NamedTuple):
@@ -57,53 +58,81 @@ class Touches:
 
         What follows from others through bytes that were written in between is left out.
         """
-        table = np.frombuffer(self.spans, np.int64).reshape(-1, 9)
-        memory, low, high, intervals, stride, groups, pitch, written, number = table.T
+        spans = np.frombuffer(self.spans, np.int64).reshape(-1, 9).copy()
+        _, _, high, intervals, stride, groups, pitch, _, number = spans.T
         if (intervals * groups).sum() > MAX_INTERVALS:
-            high = high + (intervals - 1) * stride + (groups - 1) * pitch
-            intervals, groups = np.ones_like(intervals), np.ones_like(groups)
-        counts = intervals * groups
-        span = np.repeat(np.arange(len(table)), counts)
-        place = np.arange(len(span)) - np.repeat(np.cumsum(counts) - counts, counts)
-        group, place = np.divmod(place, intervals[span])
-        base = (memory[span] << MEMORY_BITS) + place * stride[span] + group * pitch[span]
-        ends = np.concatenate([base + low[span], base + high[span]])
-        segments, where = _ranks(ends)
-        first = np.searchsorted(number[span], np.arange(self.count + 1))
-        found: tuple[Any, Any] = _walk(
-            first, where[: len(span)], where[len(span) :], written[span].astype(np.bool_), segments
-        )
+            high += (intervals - 1) * stride + (groups - 1) * pitch
+            intervals[:] = groups[:] = 1
+        first = np.searchsorted(number, np.arange(self.count + 1))
+        found: tuple[Any, Any] = _walk(first, spans, *_ranks(spans))
         return Arrows(*found)
 
 
-def _ranks(ends: NDArray[np.int64]) -> tuple[int, NDArray[np.int32]]:
-    """How many different addresses there are, and the place of each in their order; by a table where few are unused."""
-    memory = ends >> MEMORY_BITS
-    compact, size = np.empty_like(ends), 0
-    for number in np.unique(memory).tolist():
-        there = memory == number
-        low, high = int(ends[there].min()), int(ends[there].max()) + 1
-        compact[there] = ends[there] - low + size
-        size += high - low
-    if size > MOST_UNUSED * len(ends):
-        found, where = np.unique(ends, return_inverse=True)
-        return len(found), where.astype(np.int32)
-    used = np.zeros(size, np.bool_)
-    used[compact] = True
-    table = np.cumsum(used, dtype=np.int32)
-    return int(table[-1]) if size else 0, table[compact] - 1
+def _ranks(spans: Spans) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Where addresses at which intervals begin or end stand in the order of all of these.
+
+    Moves spans: memories one after another.  Those whose bytes are few for their intervals come first, and have a table
+    of all bytes; of the others it is the sorted addresses, which go on where the table ends.
+    """
+    memory, low, high, intervals, stride, groups, pitch = spans.T[:7]
+    last = high + (intervals - 1) * stride + (groups - 1) * pitch
+    ends = {each: (int(low[memory == each].min()), int(last[memory == each].max()) + 1) for each in np.unique(memory)}
+    counts = {each: 2 * int((intervals * groups)[memory == each].sum()) for each in ends}
+    is_dense = {each: stop - start <= MOST_UNUSED * counts[each] for each, (start, stop) in ends.items()}
+    size, total = 0, 0
+    for each in sorted(ends, key=lambda each: not is_dense[each]):
+        start, stop = ends[each]
+        low[memory == each] += total - start
+        high[memory == each] += total - start
+        total += stop - start
+        size = total if is_dense[each] else size
+    used, far = np.zeros(size, np.bool_), np.empty(sum(counts[each] for each in ends if not is_dense[each]), np.int64)
+    _mark(spans, used, far)
+    return np.cumsum(used, dtype=np.int32) - 1, np.unique(far)
+
+
+@compiled
+def _mark(spans: Spans, used: NDArray[np.bool_], far: NDArray[np.int64]) -> None:
+    """Notes where intervals begin and end, in the table of bytes or one after another."""
+    count = 0
+    for row in range(len(spans)):
+        for place in range(spans[row, INTERVALS] * spans[row, GROUPS]):
+            low, high = _interval(spans[row], place)
+            if low < len(used):
+                used[low] = used[high] = True
+            else:
+                far[count], far[count + 1] = low, high
+                count += 2
+
+
+@inner
+def _interval(span: NDArray[np.int64], place: int) -> tuple[int, int]:
+    """Where an interval of a span begins and ends."""
+    base = place // span[INTERVALS] * span[PITCH] + place % span[INTERVALS] * span[STRIDE]
+    return span[LOW] + base, span[HIGH] + base
+
+
+@inner
+def _rank(address: int, table: NDArray[np.int32], far: NDArray[np.int64]) -> int:
+    """The place of an address in the order of all at which intervals begin or end."""
+    if address < len(table):
+        return table[address]
+    near = table[-1] + 1 if len(table) else 0
+    return near + int(np.searchsorted(far, address))
 
 
 @compiled
 def _walk(
-    first: NDArray[np.int64], lows: Places, highs: Places, written: NDArray[np.bool_], segments: int
+    first: NDArray[np.int64], spans: Spans, table: NDArray[np.int32], far: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Dependences of instructions whose intervals `first[i]` to `first[i + 1]` cover segments `lows` to `highs`.
+    """Dependences of instructions that touch spans `first[i]` to `first[i + 1]`, with the ranks of their ends.
 
-    Each segment has its last writer, and the list of those that read it since; with those of the segment before it goes
-    as that.  Cell c of lists is instruction `reader[c]`, then list `rest[c]`; `longer[c]` is c after one instruction.
+    Bytes from one rank to the next are a segment.  Each has its last writer, and the list of those that read it since;
+    with those of the segment before it goes as that.  Cell c of lists is instruction `reader[c]`, then list `rest[c]`;
+    `longer[c]` is c after one instruction.
     """
     count = len(first) - 1
+    segments = (table[-1] + 1 if len(table) else 0) + len(far)
     writer = np.full(segments, -1, np.int32)
     readers = np.zeros(segments, np.int32)
     reader, rest, longer = np.full(1024, -1, np.int32), np.full(1024, -1, np.int32), np.zeros(1024, np.int32)
@@ -116,41 +145,44 @@ def _walk(
         if found + number + 1 > len(before):
             before = np.concatenate((before, np.empty(len(before) + number, np.int32)))
         last_writer, last_cell, last_written, last_made = -2, -1, False, 0
-        for interval in range(first[number], first[number + 1]):
-            for segment in range(lows[interval], highs[interval]):
-                other, cell = writer[segment], readers[segment]
-                if other == last_writer and cell == last_cell and written[interval] == last_written:
-                    writer[segment], readers[segment] = number if last_written else other, last_made
-                    continue
-                last_writer, last_cell, last_written = other, cell, written[interval]
-                last_made = 0 if last_written else cell
-                if other >= 0 and other != number and met[other] != number:
-                    met[other] = number
-                    before[found] = other
-                    found += 1
-                if not last_written:
-                    if reader[cell] == number:
+        for row in range(first[number], first[number + 1]):
+            written = spans[row, WRITTEN] != 0
+            for place in range(spans[row, INTERVALS] * spans[row, GROUPS]):
+                low, high = _interval(spans[row], place)
+                for segment in range(_rank(low, table, far), _rank(high, table, far)):
+                    other, cell = writer[segment], readers[segment]
+                    if other == last_writer and cell == last_cell and written == last_written:
+                        writer[segment], readers[segment] = number if last_written else other, last_made
                         continue
-                    if longer[cell] == 0 or reader[longer[cell]] != number:
-                        if cells == len(reader):
-                            more = np.full(cells, -1, np.int32)
-                            reader, rest = np.concatenate((reader, more)), np.concatenate((rest, more))
-                            longer, passed = (
-                                np.concatenate((longer, np.zeros_like(more))),
-                                np.concatenate((passed, more)),
-                            )
-                        reader[cells], rest[cells], longer[cell] = number, cell, cells
-                        cells += 1
-                    readers[segment] = last_made = longer[cell]
-                    continue
-                while cell > 0 and passed[cell] != number:
-                    passed[cell] = number
-                    other = reader[cell]
-                    if other != number and met[other] != number:
+                    last_writer, last_cell, last_written = other, cell, written
+                    last_made = 0 if last_written else cell
+                    if other >= 0 and other != number and met[other] != number:
                         met[other] = number
                         before[found] = other
                         found += 1
-                    cell = rest[cell]
-                writer[segment], readers[segment] = number, 0
+                    if not last_written:
+                        if reader[cell] == number:
+                            continue
+                        if longer[cell] == 0 or reader[longer[cell]] != number:
+                            if cells == len(reader):
+                                more = np.full(cells, -1, np.int32)
+                                reader, rest = np.concatenate((reader, more)), np.concatenate((rest, more))
+                                longer, passed = (
+                                    np.concatenate((longer, np.zeros_like(more))),
+                                    np.concatenate((passed, more)),
+                                )
+                            reader[cells], rest[cells], longer[cell] = number, cell, cells
+                            cells += 1
+                        readers[segment] = last_made = longer[cell]
+                        continue
+                    while cell > 0 and passed[cell] != number:
+                        passed[cell] = number
+                        other = reader[cell]
+                        if other != number and met[other] != number:
+                            met[other] = number
+                            before[found] = other
+                            found += 1
+                        cell = rest[cell]
+                    writer[segment], readers[segment] = number, 0
         starts[number + 1] = found
     return starts, before[:found].copy()

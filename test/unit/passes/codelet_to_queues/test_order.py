@@ -43,16 +43,17 @@ def problem_of(work: list[Work], accesses: list[Accesses]) -> Problem:
     return Problem.of(work, touches.dependences(), [0] * (1 + max(item.unit for item in work)))
 
 
-def test_ends_have_the_same_places_by_sorting_and_by_a_table(monkeypatch: pytest.MonkeyPatch):
-    rng = np.random.default_rng(5)
-    for size in (0, 1, 40):
-        ends = (rng.integers(0, 3, size) << dependences.MEMORY_BITS) + rng.integers(50, 90, size)
-        found: list[tuple[int, list[int]]] = []
-        for most in (0, 1 << 20):
+def test_dependences_are_the_same_by_sorted_ends_and_by_a_table_of_bytes(monkeypatch: pytest.MonkeyPatch):
+    rng = random.Random(5)
+    for count in (1, 40):
+        touches = Touches()
+        for _ in range(count):
+            touches.add(random_spans(rng, 2), random_spans(rng, 1))
+        found: list[list[list[int]]] = []
+        for most in (0, 1, 1 << 20):
             monkeypatch.setattr(dependences, "MOST_UNUSED", most)
-            count, places = dependences._ranks(ends)  # pyright: ignore[reportPrivateUsage]
-            found.append((count, places.tolist()))
-        assert found[0] == found[1] == (len(set(ends)), np.unique(ends, return_inverse=True)[1].tolist())
+            found.append([ends.tolist() for ends in touches.dependences()])
+        assert found[0] == found[1] == found[2]
 
 
 def check(timed: Timed, work: list[Work], accesses: list[Accesses]) -> list[int]:
