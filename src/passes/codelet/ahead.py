@@ -17,7 +17,9 @@ from ...algebra.allocation import align_up
 from ...dialects.codelet import LocalOp, TensorOp
 from ...dialects.codelet_rules import surrogate
 from ...machine import Memory
-from .placement import Lives, Load, Placement, Slack, life_of, place_tensors, tensor_bytes
+from ..codelet_to_queues.read import tensor_bytes
+from .lives import Lives, Load, life_of
+from .placement import Placement, Slack, place_tensors
 
 Ints = NDArray[np.int64]
 

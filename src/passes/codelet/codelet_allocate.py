@@ -18,7 +18,8 @@ from ...machine import Machine, Memory
 from ..codelet_to_queues.locals import copies_bytes, place_locals
 from ..codelet_to_queues.read import read_codelet, read_tensors, tensor_bytes, tensor_lives
 from ..codelet_to_queues.tree import Codelet
-from .placement import Lives, allocate_on_chip
+from .lives import Lives
+from .placement import allocate_on_chip
 
 
 @dataclass(frozen=True)

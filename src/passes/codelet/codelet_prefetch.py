@@ -11,7 +11,8 @@ from xdsl.passes import ModulePass
 from ...dialects.acg import machine_of
 from ...dialects.codelet import ProgramOp
 from .ahead import place_ahead
-from .placement import Lives, Slack, allocate_on_chip, onchip_memories, write
+from .lives import Lives
+from .placement import Slack, allocate_on_chip, onchip_memories, write
 
 
 @dataclass(frozen=True)

@@ -1,146 +1,25 @@
-"""Addresses on chip for a whole program, and how far ahead weights are loaded: by lives that count in its operations.
+"""Addresses on chip for a whole program, and how far ahead weights are loaded, by `lives`.
 
-An operation of the program, a codelet or a fused group, is a moment.  A tensor on chip lives from the first operation
-that touches it to the last; the locals of an operation's codelets live with it, and, where that fits, from the one
-before on, so that neither waits for the other.
+The locals of an operation live, where that fits, from the one before on, so that neither waits for the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple, NoReturn
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Region
 
 from ...algebra.allocation import LiveRange, align_up, allocate, lasting, require_bytes, reused_late
 from ...dialects.codelet import CodeletOp, LocalOp, LoopOp, ProgramOp, RowsOp, TensorOp, TransferOp, ViewOp
 from ...dialects.codelet_fused import FillOp, FusedOp
 from ...dialects.codelet_rules import surrogate
 from ...machine import Machine, Memory
-from ..codelet_to_queues.locals import place_locals
-from ..codelet_to_queues.read import Tensors, read_codelet, read_tensors, tensor_bytes
-
-
-@dataclass(frozen=True)
-class Load:
-    """A codelet that only loads what nothing writes, or sets borders, once, in operation `moment`.
-
-    It fills the tensors `targets`; `dims` are those of samples and rows, of which its `turn` says what they range over.
-    """
-
-    codelet: CodeletOp
-    moment: int
-    targets: tuple[TensorOp, ...]
-    dims: tuple[str, str]
-    turn: tuple[int, int, int]
-
-
-@dataclass(frozen=True)
-class Scratch:
-    """The locals of an operation's codelets in one memory: offsets of their copies, and the bytes of all."""
-
-    offsets: Mapping[LocalOp, tuple[int, ...]]
-    size_bytes: int
-
-
-@dataclass
-class Lives:
-    """A program's operations in order, and what is on chip at each of them."""
-
-    machine: Machine
-    program: ProgramOp
-    tensors: Tensors = field(init=False)
-    moments: list[Operation] = field(init=False)
-    lives: dict[TensorOp, tuple[int, int]] = field(init=False)
-    _placed: dict[tuple[CodeletOp, str], tuple[dict[LocalOp, tuple[int, ...]], int]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.tensors = read_tensors(self.program)
-        self.moments = [op for op in self.program.body.block.ops if isinstance(op, CodeletOp | FusedOp)]
-        self.lives, self._placed = {}, {}
-        for moment, op in enumerate(self.moments):
-            for codelet in codelets_of(op):
-                for value in codelet.tensors:
-                    root = self.tensors.roots[value]
-                    self.lives[root] = self.lives.get(root, (moment, moment))[0], moment
-
-    def open_tensors(self, memory: Memory) -> list[TensorOp]:
-        """Tensors of a memory on chip without an address."""
-        return [op for op in self.lives if op.address is None and surrogate(op.result).memory == memory.name]
-
-    def loads(self) -> list[Load]:
-        """Codelets that only load, once, into tensors of their own, in order."""
-        return [
-            load
-            for moment, op in enumerate(self.moments)
-            if isinstance(op, FusedOp)
-            for number, codelet in enumerate(codelets_of(op))
-            if (load := self._load(moment, op, number, codelet)) is not None
-        ]
-
-    def _load(self, moment: int, op: FusedOp, number: int, codelet: CodeletOp) -> Load | None:
-        targets = self._loaded(codelet)
-        turns = [turn for turn in op.turns if turn[0] == number] if targets else []
-        if len(turns) != 1 or (op.columns is not None and op.columns.data[number].data):
-            return None
-        dims = op.samples.data[number].data, op.rows.data[number].data
-        sample, row, rows = turns[0][1:4]
-        return Load(codelet, moment, tuple(targets), dims, (sample, row, rows))
-
-    def _loaded(self, codelet: CodeletOp) -> list[TensorOp]:
-        """What a codelet fills with what nothing writes, or numbers; nothing where it does something else."""
-        inside: dict[SSAValue, SSAValue] = dict(zip(codelet.body.block.args, codelet.tensors, strict=True))
-        found: list[TensorOp] = []
-        for op in codelet.walk():
-            if op is codelet or isinstance(op, LoopOp):
-                continue
-            if isinstance(op, FillOp) and op.target in inside:
-                found.append(self.tensors.roots[inside[op.target]])
-                continue
-            if not isinstance(op, TransferOp) or op.source not in inside or op.destination not in inside:
-                return []
-            target = self.tensors.roots[inside[op.destination]]
-            if not self.tensors.given(inside[op.source]) or target.address is not None:
-                return []
-            found.append(target)
-        return found
-
-    def scratch(self, memory: Memory, *, apart: bool) -> list[Scratch]:
-        """The locals of each operation; those of different codelets `apart`, or in the same bytes."""
-        found: list[Scratch] = []
-        for op in self.moments:
-            offsets: dict[LocalOp, tuple[int, ...]] = {}
-            end = 0
-            for codelet in codelets_of(op):
-                key = codelet, memory.name
-                if key not in self._placed:
-                    self._placed[key] = self._locals(codelet, memory)
-                placed, size = self._placed[key]
-                base = end if apart else 0
-                offsets |= {local: tuple(base + at for at in slots) for local, slots in placed.items()}
-                end = max(end, base + align_up(size, memory.align_bytes))
-            found.append(Scratch(offsets, end))
-        return found
-
-    def _locals(self, op: CodeletOp, memory: Memory) -> tuple[dict[LocalOp, tuple[int, ...]], int]:
-        if not any(isinstance(inner, LocalOp) for inner in op.walk()):
-            return {}, 0
-        codelet, locals_ = read_codelet(op, self.tensors, allocated=False)
-        placed = place_locals(codelet, memory.name, memory.capacity_bytes, memory.align_bytes)
-        if isinstance(placed, int):
-            return {}, placed
-        first = len(codelet.surrogates) - len(locals_)
-        ends = (slots[-1] + codelet.surrogates[index].size_bytes for index, slots in placed.items())
-        return {locals_[index - first]: slots for index, slots in placed.items()}, max(ends, default=0)
-
-
-def codelets_of(op: Operation) -> list[CodeletOp]:
-    """The codelets of an operation of a program."""
-    inner: Sequence[Operation] = op.codelets if isinstance(op, FusedOp) else [op]
-    return [codelet for codelet in inner if isinstance(codelet, CodeletOp)]
+from ..codelet_to_queues.read import tensor_bytes
+from .lives import Lives, Load, codelets_of, life_of
 
 
 @dataclass(frozen=True)
@@ -188,20 +67,53 @@ MOST_SLACK, NO_SLACK = SLACKS[0], SLACKS[3]
 FILLED = 1.0, 0.95, 0.9, 0.85
 """Parts of a memory up to which lives are `lasting`, as they are tried where `MOST_SLACK` has no room."""
 
+FITTED = *FILLED, 0.8, 0.7
+"""Parts of a memory up to which each operation has the slack of its own that fits, as they are tried."""
+
 
 def place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], *, late: bool = False) -> Placement:
     """Addresses in one memory, tensors of `early` living from an earlier operation on; with `late` `reused_late`."""
-    tensors = lives.open_tensors(memory)
-    limits = [int(memory.capacity_bytes * share) for share in FILLED]
-    ways = [(MOST_SLACK, 0), *((NO_SLACK, limit) for limit in limits), *((slack, 0) for slack in SLACKS[1:])]
+    tensors, first_apart = lives.open_tensors(memory), SLACKS.index(NO_SLACK) + 1
+    limits = [int(memory.capacity_bytes * share) for share in FITTED]
+    ways: Iterable[tuple[Slack | Sequence[Slack], int]] = chain(
+        [(MOST_SLACK, 0)],
+        ((NO_SLACK, limit) for limit in limits[: len(FILLED)]),
+        ((slack, 0) for slack in SLACKS[1:first_apart]),
+        ((_slack_that_fits(lives, memory, early, limit), 0) for limit in limits),
+        ((slack, 0) for slack in SLACKS[first_apart:]),
+    )
     found = None
     for slack, filled_bytes in ways:
-        moves = late and slack is not MOST_SLACK
+        moves = not isinstance(slack, Slack) or (late and slack is not MOST_SLACK)
         found = place_tensors(lives, memory, early, slack, tensors, filled_bytes, late=moves).placement
         if not found.missing_bytes:
             break
     assert found is not None
     return found
+
+
+def _slack_that_fits(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], limit_bytes: int) -> list[Slack]:
+    """For each operation the first slack of its locals with which at most so many bytes are in use, or the least."""
+    least = SLACKS[-1]
+    sizes = {apart: [item.size_bytes for item in lives.scratch(memory, apart=apart)] for apart in (True, False)}
+    used = [0] * (len(lives.moments) + 1)
+    lives_of_all = [life_of(lives, op, early, least.after) for op in lives.open_tensors(memory)]
+    lives_of_all += [LiveRange(moment, moment + 1, size) for moment, size in enumerate(sizes[False])]
+    for life in lives_of_all:
+        for moment in range(life.start, life.end):
+            used[moment] += align_up(life.size_bytes, memory.align_bytes)
+    chosen = [least] * len(lives.moments)
+    for moment, size in enumerate(sizes[False]):
+        for slack in SLACKS[SLACKS.index(NO_SLACK) : -1]:
+            more = {moment: sizes[slack.apart][moment] - size}
+            if moment:
+                more[moment - 1] = sizes[slack.apart][moment]
+            if all(used[at] + extra <= limit_bytes for at, extra in more.items()):
+                chosen[moment] = slack
+                for at, extra in more.items():
+                    used[at] += extra
+                break
+    return chosen
 
 
 class Placed(NamedTuple):
@@ -216,18 +128,25 @@ def place_tensors(
     lives: Lives,
     memory: Memory,
     early: Mapping[TensorOp, int],
-    slack: Slack,
+    slack: Slack | Sequence[Slack],
     tensors: Sequence[TensorOp],
     filled_bytes: int = 0,
     *,
     late: bool = False,
 ) -> Placed:
-    """Addresses of some tensors and all locals of a memory; lives `lasting` up to `filled_bytes`, or `reused_late`."""
-    scratch = lives.scratch(memory, apart=slack.apart)
-    ranges = [life_of(lives, op, early, slack.after) for op in tensors]
+    """Addresses of some tensors and all locals of a memory; lives `lasting` up to `filled_bytes`, or `reused_late`.
+
+    The slack is the same for all operations, or each has its own, and tensors that of the first.
+    """
+    slacks = [slack] * len(lives.moments) if isinstance(slack, Slack) else slack
+    kinds = {apart: lives.scratch(memory, apart=apart) for apart in {own.apart for own in slacks}}
+    scratch = [kinds[own.apart][moment] for moment, own in enumerate(slacks)]
+    ranges = [life_of(lives, op, early, slacks[0].after) for op in tensors]
     inside = [(moment, item) for moment, item in enumerate(scratch) if item.size_bytes]
-    before, after = slack.locals_before, 1 + slack.locals_after
-    ranges += [LiveRange(max(0, moment - before), moment + after, item.size_bytes) for moment, item in inside]
+    ranges += [
+        LiveRange(max(0, at - slacks[at].locals_before), at + 1 + slacks[at].locals_after, item.size_bytes)
+        for at, item in inside
+    ]
     given = lasting(ranges, filled_bytes, memory.align_bytes) if filled_bytes else ranges
     found = allocate(given, memory.capacity_bytes, memory.align_bytes)
     where = found.addresses
@@ -242,12 +161,6 @@ def place_tensors(
     missing = max(found.missing_bytes, found.need_bytes - memory.capacity_bytes, 0)
     addresses = dict(zip(tensors, where, strict=False))
     return Placed(Placement(addresses, locals_, missing, found.need_bytes), ranges, where)
-
-
-def life_of(lives: Lives, op: TensorOp, early: Mapping[TensorOp, int], slack: int) -> LiveRange:
-    """When a tensor has its bytes, with `slack` operations after its last use."""
-    first, last = lives.lives[op]
-    return LiveRange(min(first, early.get(op, first)), last + 1 + slack, tensor_bytes(op))
 
 
 def hoisted(lives: Lives, memories: Sequence[Memory], share: float) -> dict[TensorOp, int]:

@@ -1,0 +1,145 @@
+"""When tensors and locals of a program are on chip: lives that count in its operations.
+
+An operation of the program, a codelet or a fused group, is a moment.  A tensor on chip lives from the first operation
+that touches it to the last; the locals of an operation's codelets live with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation, SSAValue
+
+from ...algebra.allocation import LiveRange, align_up
+from ...dialects.codelet import CodeletOp, LocalOp, LoopOp, ProgramOp, TensorOp, TransferOp
+from ...dialects.codelet_fused import FillOp, FusedOp
+from ...dialects.codelet_rules import surrogate
+from ...machine import Machine, Memory
+from ..codelet_to_queues.locals import place_locals
+from ..codelet_to_queues.read import Tensors, read_codelet, read_tensors, tensor_bytes
+
+
+@dataclass(frozen=True)
+class Load:
+    """A codelet that only loads what nothing writes, or sets borders, once, in operation `moment`.
+
+    It fills the tensors `targets`; `dims` are those of samples and rows, of which its `turn` says what they range over.
+    """
+
+    codelet: CodeletOp
+    moment: int
+    targets: tuple[TensorOp, ...]
+    dims: tuple[str, str]
+    turn: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """The locals of an operation's codelets in one memory: offsets of their copies, and the bytes of all."""
+
+    offsets: Mapping[LocalOp, tuple[int, ...]]
+    size_bytes: int
+
+
+@dataclass
+class Lives:
+    """A program's operations in order, and what is on chip at each of them."""
+
+    machine: Machine
+    program: ProgramOp
+    tensors: Tensors = field(init=False)
+    moments: list[Operation] = field(init=False)
+    lives: dict[TensorOp, tuple[int, int]] = field(init=False)
+    _placed: dict[tuple[CodeletOp, str], tuple[dict[LocalOp, tuple[int, ...]], int]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tensors = read_tensors(self.program)
+        self.moments = [op for op in self.program.body.block.ops if isinstance(op, CodeletOp | FusedOp)]
+        self.lives, self._placed = {}, {}
+        for moment, op in enumerate(self.moments):
+            for codelet in codelets_of(op):
+                for value in codelet.tensors:
+                    root = self.tensors.roots[value]
+                    self.lives[root] = self.lives.get(root, (moment, moment))[0], moment
+
+    def open_tensors(self, memory: Memory) -> list[TensorOp]:
+        """Tensors of a memory on chip without an address."""
+        return [op for op in self.lives if op.address is None and surrogate(op.result).memory == memory.name]
+
+    def loads(self) -> list[Load]:
+        """Codelets that only load, once, into tensors of their own, in order."""
+        return [
+            load
+            for moment, op in enumerate(self.moments)
+            if isinstance(op, FusedOp)
+            for number, codelet in enumerate(codelets_of(op))
+            if (load := self._load(moment, op, number, codelet)) is not None
+        ]
+
+    def _load(self, moment: int, op: FusedOp, number: int, codelet: CodeletOp) -> Load | None:
+        targets = self._loaded(codelet)
+        turns = [turn for turn in op.turns if turn[0] == number] if targets else []
+        if len(turns) != 1 or (op.columns is not None and op.columns.data[number].data):
+            return None
+        dims = op.samples.data[number].data, op.rows.data[number].data
+        sample, row, rows = turns[0][1:4]
+        return Load(codelet, moment, tuple(targets), dims, (sample, row, rows))
+
+    def _loaded(self, codelet: CodeletOp) -> list[TensorOp]:
+        """What a codelet fills with what nothing writes, or numbers; nothing where it does something else."""
+        inside: dict[SSAValue, SSAValue] = dict(zip(codelet.body.block.args, codelet.tensors, strict=True))
+        found: list[TensorOp] = []
+        for op in codelet.walk():
+            if op is codelet or isinstance(op, LoopOp):
+                continue
+            if isinstance(op, FillOp) and op.target in inside:
+                found.append(self.tensors.roots[inside[op.target]])
+                continue
+            if not isinstance(op, TransferOp) or op.source not in inside or op.destination not in inside:
+                return []
+            target = self.tensors.roots[inside[op.destination]]
+            if not self.tensors.given(inside[op.source]) or target.address is not None:
+                return []
+            found.append(target)
+        return found
+
+    def scratch(self, memory: Memory, *, apart: bool) -> list[Scratch]:
+        """The locals of each operation; those of different codelets `apart`, or in the same bytes."""
+        found: list[Scratch] = []
+        for op in self.moments:
+            offsets: dict[LocalOp, tuple[int, ...]] = {}
+            end = 0
+            for codelet in codelets_of(op):
+                key = codelet, memory.name
+                if key not in self._placed:
+                    self._placed[key] = self._locals(codelet, memory)
+                placed, size = self._placed[key]
+                base = end if apart else 0
+                offsets |= {local: tuple(base + at for at in slots) for local, slots in placed.items()}
+                end = max(end, base + align_up(size, memory.align_bytes))
+            found.append(Scratch(offsets, end))
+        return found
+
+    def _locals(self, op: CodeletOp, memory: Memory) -> tuple[dict[LocalOp, tuple[int, ...]], int]:
+        if not any(isinstance(inner, LocalOp) for inner in op.walk()):
+            return {}, 0
+        codelet, locals_ = read_codelet(op, self.tensors, allocated=False)
+        placed = place_locals(codelet, memory.name, memory.capacity_bytes, memory.align_bytes)
+        if isinstance(placed, int):
+            return {}, placed
+        first = len(codelet.surrogates) - len(locals_)
+        ends = (slots[-1] + codelet.surrogates[index].size_bytes for index, slots in placed.items())
+        return {locals_[index - first]: slots for index, slots in placed.items()}, max(ends, default=0)
+
+
+def codelets_of(op: Operation) -> list[CodeletOp]:
+    """The codelets of an operation of a program."""
+    inner: Sequence[Operation] = op.codelets if isinstance(op, FusedOp) else [op]
+    return [codelet for codelet in inner if isinstance(codelet, CodeletOp)]
+
+
+def life_of(lives: Lives, op: TensorOp, early: Mapping[TensorOp, int], slack: int) -> LiveRange:
+    """When a tensor has its bytes, with `slack` operations after its last use."""
+    first, last = lives.lives[op]
+    return LiveRange(min(first, early.get(op, first)), last + 1 + slack, tensor_bytes(op))
