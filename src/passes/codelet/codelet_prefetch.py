@@ -12,7 +12,7 @@ from ...dialects.acg import machine_of
 from ...dialects.codelet import ProgramOp
 from .ahead import place_ahead
 from .lives import Lives
-from .placement import Slack, allocate_on_chip, onchip_memories, write
+from .placement import APART, Slack, allocate_on_chip, onchip_memories, write
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class CodeletPrefetchPass(ModulePass):
         for program in [inner for inner in op.body.block.ops if isinstance(inner, ProgramOp)]:
             lives, found = Lives(machine, program), None
             if self.slack >= 0:
-                slack = Slack(self.slack, locals_before=1, locals_after=0, apart=True)
+                slack = Slack(self.slack, locals_before=1, locals_after=0, turns=APART)
                 found = place_ahead(lives, onchip_memories(machine), slack)
             if found is None:
                 allocate_on_chip(lives, ahead=True, late=self.late)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from xdsl.ir import Operation, SSAValue
 
@@ -36,7 +37,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Scratch:
-    """The locals of an operation's codelets in one memory: offsets of their copies, and the bytes of all."""
+    """Locals of a codelet, or of all of an operation, in one memory: offsets of their copies, and the bytes of all."""
 
     offsets: Mapping[LocalOp, tuple[int, ...]]
     size_bytes: int
@@ -51,7 +52,7 @@ class Lives:
     tensors: Tensors = field(init=False)
     moments: list[Operation] = field(init=False)
     lives: dict[TensorOp, tuple[int, int]] = field(init=False)
-    _placed: dict[tuple[CodeletOp, str], tuple[dict[LocalOp, tuple[int, ...]], int]] = field(init=False)
+    _placed: dict[tuple[CodeletOp, str], Scratch] = field(init=False)
 
     def __post_init__(self) -> None:
         self.tensors = read_tensors(self.program)
@@ -104,22 +105,29 @@ class Lives:
             found.append(target)
         return found
 
-    def scratch(self, memory: Memory, *, apart: bool) -> list[Scratch]:
-        """The locals of each operation; those of different codelets `apart`, or in the same bytes."""
+    def scratch(self, memory: Memory, turns: int) -> list[Scratch]:
+        """The locals of each operation; those of its codelets take `turns` in so many sets of bytes."""
         found: list[Scratch] = []
         for op in self.moments:
-            offsets: dict[LocalOp, tuple[int, ...]] = {}
-            end = 0
-            for codelet in codelets_of(op):
-                key = codelet, memory.name
-                if key not in self._placed:
-                    self._placed[key] = self._locals(codelet, memory)
-                placed, size = self._placed[key]
-                base = end if apart else 0
-                offsets |= {local: tuple(base + at for at in slots) for local, slots in placed.items()}
-                end = max(end, base + align_up(size, memory.align_bytes))
-            found.append(Scratch(offsets, end))
+            own = [self._scratch(codelet, memory) for codelet in codelets_of(op)]
+            own = [item for item in own if item.size_bytes]
+            sizes = [
+                max((item.size_bytes for item in own[turn::turns]), default=0) for turn in range(min(turns, len(own)))
+            ]
+            bases = [0, *accumulate(align_up(size, memory.align_bytes) for size in sizes)]
+            offsets = {
+                local: tuple(bases[number % turns] + at for at in slots)
+                for number, item in enumerate(own)
+                for local, slots in item.offsets.items()
+            }
+            found.append(Scratch(offsets, bases[-1]))
         return found
+
+    def _scratch(self, codelet: CodeletOp, memory: Memory) -> Scratch:
+        key = codelet, memory.name
+        if key not in self._placed:
+            self._placed[key] = Scratch(*self._locals(codelet, memory))
+        return self._placed[key]
 
     def _locals(self, op: CodeletOp, memory: Memory) -> tuple[dict[LocalOp, tuple[int, ...]], int]:
         if not any(isinstance(inner, LocalOp) for inner in op.walk()):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 from typing import NamedTuple, NoReturn
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
@@ -43,24 +43,30 @@ class Slack(NamedTuple):
     """Operations for which bytes stay unused around a life, so that who takes them next need not wait.
 
     `after` the life of a tensor, `locals_before` and `locals_after` that of locals; those of the codelets of one
-    operation lie `apart` or in the same bytes.
+    operation take `turns` in so many sets of bytes.
     """
 
     after: int
     locals_before: int
     locals_after: int
-    apart: bool
+    turns: int
 
+
+APART = 1 << 30
+"""Turns of locals that share no bytes."""
 
 SLACKS = (
-    Slack(16, 1, 2, True),
-    Slack(3, 1, 0, True),
-    Slack(1, 1, 0, True),
-    Slack(0, 1, 0, True),
-    Slack(0, 1, 0, False),
-    Slack(0, 0, 0, False),
+    Slack(16, 1, 2, APART),
+    Slack(3, 1, 0, APART),
+    Slack(1, 1, 0, APART),
+    Slack(0, 1, 0, APART),
+    Slack(0, 1, 0, 1),
+    Slack(0, 0, 0, 1),
 )
 """As they are tried: the first for which there is room."""
+
+OWN_SLACKS = [Slack(0, before, 0, turns) for before, turns in product((1, 0), (APART, 4, 3, 2))] + [*SLACKS[-2:]]
+"""Slacks of operations that have their own each, as they are tried."""
 
 MOST_SLACK, NO_SLACK = SLACKS[0], SLACKS[3]
 
@@ -94,20 +100,22 @@ def place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], *, late: 
 
 def _slack_that_fits(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], limit_bytes: int) -> list[Slack]:
     """For each operation the first slack of its locals with which at most so many bytes are in use, or the least."""
-    least = SLACKS[-1]
-    sizes = {apart: [item.size_bytes for item in lives.scratch(memory, apart=apart)] for apart in (True, False)}
+    least = OWN_SLACKS[-1]
+    sizes = {
+        turns: [item.size_bytes for item in lives.scratch(memory, turns)] for turns in {own.turns for own in OWN_SLACKS}
+    }
     used = [0] * (len(lives.moments) + 1)
     lives_of_all = [life_of(lives, op, early, least.after) for op in lives.open_tensors(memory)]
-    lives_of_all += [LiveRange(moment, moment + 1, size) for moment, size in enumerate(sizes[False])]
+    lives_of_all += [LiveRange(moment, moment + 1, size) for moment, size in enumerate(sizes[least.turns])]
     for life in lives_of_all:
         for moment in range(life.start, life.end):
             used[moment] += align_up(life.size_bytes, memory.align_bytes)
     chosen = [least] * len(lives.moments)
-    for moment, size in enumerate(sizes[False]):
-        for slack in SLACKS[SLACKS.index(NO_SLACK) : -1]:
-            more = {moment: sizes[slack.apart][moment] - size}
-            if moment:
-                more[moment - 1] = sizes[slack.apart][moment]
+    for moment, size in enumerate(sizes[least.turns]):
+        for slack in OWN_SLACKS:
+            more = {moment: sizes[slack.turns][moment] - size}
+            if moment and slack.locals_before:
+                more[moment - 1] = sizes[slack.turns][moment]
             if all(used[at] + extra <= limit_bytes for at, extra in more.items()):
                 chosen[moment] = slack
                 for at, extra in more.items():
@@ -139,8 +147,8 @@ def place_tensors(
     The slack is the same for all operations, or each has its own, and tensors that of the first.
     """
     slacks = [slack] * len(lives.moments) if isinstance(slack, Slack) else slack
-    kinds = {apart: lives.scratch(memory, apart=apart) for apart in {own.apart for own in slacks}}
-    scratch = [kinds[own.apart][moment] for moment, own in enumerate(slacks)]
+    kinds = {turns: lives.scratch(memory, turns) for turns in {own.turns for own in slacks}}
+    scratch = [kinds[own.turns][moment] for moment, own in enumerate(slacks)]
     ranges = [life_of(lives, op, early, slacks[0].after) for op in tensors]
     inside = [(moment, item) for moment, item in enumerate(scratch) if item.size_bytes]
     ranges += [
@@ -189,7 +197,7 @@ def hoisted(lives: Lives, memories: Sequence[Memory], share: float) -> dict[Tens
 
 def _used(lives: Lives, memory: Memory) -> list[int]:
     """Bytes of a memory that are in use at each operation, the locals of the next one included."""
-    own = [item.size_bytes for item in lives.scratch(memory, apart=False)]
+    own = [item.size_bytes for item in lives.scratch(memory, 1)]
     used = [size + following for size, following in zip(own, [*own[1:], 0], strict=True)]
     for op in lives.open_tensors(memory):
         (first, last), size = lives.lives[op], tensor_bytes(op)

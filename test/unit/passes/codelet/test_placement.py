@@ -30,11 +30,9 @@ class GivenLives(Lives):
         self.lives, self.locals_ = tensors, locals_
         self.moments = [test.TestOp() for _ in locals_]
 
-    def scratch(self, memory: Memory, *, apart: bool) -> list[Scratch]:
+    def scratch(self, memory: Memory, turns: int) -> list[Scratch]:
         return [
-            Scratch(
-                {local: (n * 2 * UNIT * apart,) for n, local in enumerate(own)}, 2 * UNIT * (len(own) if apart else 1)
-            )
+            Scratch({local: (n % turns * 2 * UNIT,) for n, local in enumerate(own)}, 2 * UNIT * min(turns, len(own)))
             for own in self.locals_
         ]
 
@@ -48,3 +46,14 @@ def test_locals_lie_apart_where_there_is_room():
     addresses = [found.locals_[local][0] for own in locals_ for local in own]
     assert addresses[0] == addresses[1]
     assert len(set(addresses[2:])) == 3
+
+
+def test_locals_of_one_operation_take_turns_where_not_all_fit():
+    # of six codelets' locals, 2 of 8 units each, four would fit beside nothing, and three beside a tensor of 2
+    locals_ = [[LocalOp(["X[i]"], bytes_type(2 * UNIT), 1) for _ in range(6)]]
+    lives = GivenLives({TensorOp("t", Role.TEMP, bytes_type(2 * UNIT)): (0, 0)}, locals_)
+    found = place(lives, SPAD, {})
+    assert not found.missing_bytes
+    addresses = [found.locals_[local][0] for local in locals_[0]]
+    assert addresses[:3] == addresses[3:]
+    assert len(set(addresses)) == 3
