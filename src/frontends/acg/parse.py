@@ -27,11 +27,11 @@ from ...machine import (
     Memory,
     Mnemonic,
     OperandBinding,
-    Ports,
     Unit,
 )
 from .macros import MacroReader
 from .packets import DECLARATIONS
+from .ports import PORTS, read_ports
 from .reader import Node, given, names_of, nodes_of, quote, token_of
 from .stages import STAGES, StagesReader
 from .timing import read_timing
@@ -40,22 +40,6 @@ MAX_CHARACTERS = 1 << 20
 
 ONCE = ("on_unit", "execute", "extents", "values", "accumulate", "action", "named")
 """Parts of a mnemonic that there may be one of."""
-
-PORTS = (
-    "block",
-    "latency",
-    "access_energy",
-    "write_access_energy",
-    "read_bandwidth",
-    "write_bandwidth",
-    "shared_bandwidth",
-    "network_bandwidth",
-    "hop_energy",
-    "flit",
-    "queue",
-    "router",
-    "tag_energy",
-)
 
 
 @cache
@@ -185,7 +169,7 @@ class _Builder(MacroReader, StagesReader):
             y,
             self.holds(node),
             given(real["buffering"], 1.0),
-            self.ports(node, properties),
+            read_ports(self, node, properties),
             given(whole["regions"], 0),
             read_timing(self, node),
             self.area(node),
@@ -196,25 +180,6 @@ class _Builder(MacroReader, StagesReader):
         if len(found) > 1:
             raise self.error(found[1], "holds once", "it twice")
         return names_of(found[0]) if found else None
-
-    def ports(self, node: Node, properties: dict[str, Token | None]) -> Ports:
-        real = {key: self.optional(node, properties, key, self.number) for key in (*PORTS[2:9], "tag_energy")}
-        whole = {key: self.optional(node, properties, key, self.integer) for key in ("flit", "queue", "router")}
-        return Ports(
-            given(self.optional(node, properties, "block", self.integer), 1),
-            real["access_energy"],
-            real["write_access_energy"],
-            real["read_bandwidth"],
-            real["write_bandwidth"],
-            real["shared_bandwidth"],
-            real["network_bandwidth"],
-            given(real["hop_energy"], 0.0),
-            given(self.optional(node, properties, "latency", self.integer), 0),
-            given(whole["flit"], 0),
-            given(whole["queue"], 4),
-            given(whole["router"], 1),
-            given(real["tag_energy"], 0.0),
-        )
 
     def compute(self, node: Node) -> Compute:
         name = str(token_of(node, 0))

@@ -8,10 +8,11 @@ from itertools import groupby
 
 from ...algebra.expr import Num
 from ...algebra.printer import print_expr, print_statement
-from ...machine import Capability, Compute, Engine, Field, Link, Machine, Memory, Mnemonic, OperandBinding, Ports
+from ...machine import Capability, Compute, Engine, Field, Link, Machine, Memory, Mnemonic, OperandBinding
 from ...machine.dram import DramTiming, differences
 from ...machine.rules import default_channel
 from .macros import macro_lines
+from .ports import port_words
 from .print_packets import packed_lines, packet_lines
 from .stages import stage_lines, width_text
 
@@ -86,7 +87,7 @@ def _memory(memory: Memory) -> str:
     parts += [f"align {memory.align_bytes};"] if memory.align_bytes != 1 else []
     parts += [f"read_energy {_number(memory.read_energy_pj_per_byte)};"] if memory.read_energy_pj_per_byte else []
     parts += [f"write_energy {_number(memory.write_energy_pj_per_byte)};"] if memory.write_energy_pj_per_byte else []
-    parts += [f"{name} {_number(value)};" for name, value in _ports(memory.ports)]
+    parts += [f"{name} {_number(value)};" for name, value in port_words(memory.ports)]
     parts += [f"buffering {_number(memory.buffering)};"] if memory.buffering != 1 else []
     parts += [f"regions {memory.regions};"] if memory.regions else []
     parts += [f"holds {', '.join(memory.holds)};"] if memory.holds is not None else []
@@ -104,17 +105,6 @@ def _timing(timing: DramTiming) -> str:
     items = [f"{key} {value};" for key, value in figures.items()]
     items += [f"map {', '.join(f'{part} {bits}' for part, bits in address)};"] if address is not None else []
     return f'timing "{timing.name}" {{ {" ".join(items)} }}' if items else f'timing "{timing.name}";'
-
-
-def _ports(ports: Ports) -> Iterator[tuple[str, float]]:
-    values = {"block": ports.block_words, "access_energy": ports.read_energy_pj}
-    values |= {"write_access_energy": ports.write_energy_pj, "read_bandwidth": ports.read_bandwidth}
-    values |= {"write_bandwidth": ports.write_bandwidth, "shared_bandwidth": ports.shared_bandwidth}
-    values |= {"network_bandwidth": ports.network_bandwidth, "hop_energy": ports.hop_energy_pj}
-    values |= {"latency": ports.latency_cycles, "flit": ports.flit_bits, "queue": ports.queue_flits}
-    values |= {"router": ports.router_cycles, "tag_energy": ports.tag_energy_pj}
-    defaults = {"block": 1, "hop_energy": 0.0, "latency": 0, "flit": 0, "queue": 4, "router": 1, "tag_energy": 0.0}
-    yield from ((name, float(value)) for name, value in values.items() if value not in (None, defaults.get(name)))
 
 
 def _area(node: Memory | Compute | Link) -> list[str]:
