@@ -62,6 +62,7 @@ from .codelet_fused import FillOp, FusedOp, PartOp
 from .codelet_rows import RowsOp
 from .codelet_walks import ShadowOp, SpanOp
 from .nest_attributes import DimsAttr
+from .properties import PlainOp
 from .roles import Role
 from .syntax import Body, Count, Counts, Texts, Word
 
@@ -116,7 +117,7 @@ class ProgramOp(IRDLOperation):
 
 
 @irdl_op_definition
-class TensorOp(IRDLOperation):
+class TensorOp(PlainOp):
     """A tensor of the program, named as in the network; `address` in bytes once allocated.
 
     Inputs, outputs and weights are there before or after a run; the contents of weights are the module's resources.
@@ -144,15 +145,7 @@ class TensorOp(IRDLOperation):
         address: int | None = None,
         ring: Sequence[int] | None = None,
     ) -> None:
-        super().__init__(
-            properties={
-                "tensor_name": StringAttr(name),
-                "role": RoleAttr(role),
-                "ring": None if ring is None else DenseArrayBase.from_list(i64, ring),
-                "address": None if address is None else IntegerAttr(address, i64),
-            },
-            result_types=[type],
-        )
+        super().__init__(results=[type], tensor_name=name, role=role, ring=ring, address=address)
 
     def verify_(self) -> None:
         from .codelet_rules import verify_tensor
@@ -180,7 +173,7 @@ class ViewOp(IRDLOperation):
 
 
 @irdl_op_definition
-class CodeletOp(IRDLOperation):
+class CodeletOp(PlainOp):
     """A unit of work over `dims`: its body runs with each dim's range being all of its iterations.
 
     The block arguments are the tensors that it uses, in their places off chip.
@@ -194,11 +187,7 @@ class CodeletOp(IRDLOperation):
     traits = traits_def(IsolatedFromAbove(), NoTerminator(), HasParent(ProgramOp, FusedOp))
 
     def __init__(self, name: str, dims: Mapping[str, int], tensors: Sequence[SSAValue], body: Region) -> None:
-        super().__init__(
-            operands=[tensors],
-            properties={"sym_name": StringAttr(name), "dims": DimsAttr.of(dims)},
-            regions=[body],
-        )
+        super().__init__(tensors, regions=[body], sym_name=name, dims=DimsAttr.of(dims))
 
     @classmethod
     def parse(cls, parser: Parser) -> CodeletOp:
@@ -214,7 +203,7 @@ class CodeletOp(IRDLOperation):
 
 
 @irdl_op_definition
-class LoopOp(IRDLOperation):
+class LoopOp(PlainOp):
     """Runs its body for each piece of `step` iterations of the current range of `dim`; the last may be shorter.
 
     `ahead`: what an iteration begins with is done before the rest of the one before it (`codelet_schedule`).
@@ -235,8 +224,7 @@ class LoopOp(IRDLOperation):
     )
 
     def __init__(self, dim: str, step: int, body: Region, *, alternating: bool = False) -> None:
-        properties = {"dim": StringAttr(dim), "step": IntegerAttr(step, i64)}
-        super().__init__(properties={**properties, "alternating": UnitAttr() if alternating else None}, regions=[body])
+        super().__init__(dim=dim, step=step, alternating=alternating, regions=[body])
 
     def verify_(self) -> None:
         from .codelet_rules import verify_loop
@@ -247,7 +235,7 @@ class LoopOp(IRDLOperation):
 
 
 @irdl_op_definition
-class LocalOp(IRDLOperation):
+class LocalOp(PlainOp):
     """A piece of memory for the window that `accesses` touch over the current ranges (see `algebra.window`).
 
     Its type has the window's size over full tiles, which is also its layout for a shorter last tile.  Each time the op
@@ -277,15 +265,7 @@ class LocalOp(IRDLOperation):
         *,
         kept: bool = False,
     ) -> None:
-        super().__init__(
-            properties={
-                "accesses": ArrayAttr(StringAttr(access) for access in accesses),
-                "buffers": IntegerAttr(buffers, i64),
-                "kept": UnitAttr() if kept else None,
-                "addresses": None if addresses is None else DenseArrayBase.from_list(i64, addresses),
-            },
-            result_types=[type],
-        )
+        super().__init__(results=[type], accesses=accesses, buffers=buffers, kept=kept, addresses=addresses)
 
     @property
     def slots(self) -> tuple[int, ...] | None:
@@ -301,7 +281,7 @@ class LocalOp(IRDLOperation):
 
 
 @irdl_op_definition
-class TransferOp(IRDLOperation):
+class TransferOp(PlainOp):
     """Copies the box that the local side's access touches over the current ranges, along one link of the machine.
 
     At least one side is a local; where both are, the one with the wider steps counts.  Between two tensors, one of them
@@ -321,8 +301,7 @@ class TransferOp(IRDLOperation):
         pad: IntegerAttr | FloatAttr | None = None,
         over: str | None = None,
     ) -> None:
-        access = None if over is None else StringAttr(over)
-        super().__init__(operands=[source, destination], properties={"pad": pad, "over": access})
+        super().__init__(source, destination, pad=pad, over=over)
 
     assembly_format = (
         "$source `->` $destination (`over` $over^)? (`pad` $pad^)? attr-dict `:` type($source) `->` type($destination)"

@@ -44,11 +44,12 @@ from xdsl.traits import NoTerminator, SymbolOpInterface
 
 from ..algebra.window import Range
 from .codelet_attributes import SurrogateType
+from .properties import PlainOp
 from .syntax import Body, Count, Word
 
 
 @irdl_op_definition
-class PartOp(IRDLOperation):
+class PartOp(PlainOp):
     """Runs its body once with iterations `start` to `stop` (exclusive) of `dim`, which no loop around it cuts."""
 
     name = "codelet.part"
@@ -64,8 +65,7 @@ class PartOp(IRDLOperation):
     )
 
     def __init__(self, dim: str, start: int, stop: int, body: Region) -> None:
-        properties = {"dim": StringAttr(dim), "start": IntegerAttr(start, i64), "stop": IntegerAttr(stop, i64)}
-        super().__init__(properties=properties, regions=[body])
+        super().__init__(dim=dim, start=start, stop=stop, regions=[body])
 
     @property
     def extent(self) -> int:
@@ -100,7 +100,7 @@ class FillOp(IRDLOperation):
 
 
 @irdl_op_definition
-class FusedOp(IRDLOperation):
+class FusedOp(PlainOp):
     """Codelets that take turns, some rows of some sample at a time.
 
     Row u of `updates` is (codelet by number, sample, first row, rows); the turn runs that codelet with these iterations
@@ -132,14 +132,7 @@ class FusedOp(IRDLOperation):
     ) -> None:
         table = np.array(updates, np.int64).reshape(-1, 4 if columns is None else 6)
         packed = DenseIntOrFPElementsAttr(TensorType(i64, table.shape), BytesAttr(table.tobytes()))
-        properties = {
-            "sym_name": StringAttr(name),
-            "updates": packed,
-            "samples": ArrayAttr(StringAttr(dim) for dim in samples),
-            "rows": ArrayAttr(StringAttr(dim) for dim in rows),
-            "columns": None if columns is None else ArrayAttr(StringAttr(dim) for dim in columns),
-        }
-        super().__init__(properties=properties, regions=[body])
+        super().__init__(sym_name=name, updates=packed, samples=samples, rows=rows, columns=columns, regions=[body])
 
     @property
     def codelets(self) -> list[Operation]:

@@ -24,11 +24,12 @@ from xdsl.traits import NoTerminator
 from ..algebra.affine import Affine, to_affine
 from ..algebra.parser import parse_expr
 from .codelet_attributes import SurrogateType
+from .properties import PlainOp
 from .syntax import Body, Word
 
 
 @irdl_op_definition
-class SpanOp(IRDLOperation):
+class SpanOp(PlainOp):
     """Runs its body once, while `dim` ranges over all values from the least to the largest of an index form.
 
     The form is over the current ranges of other dims; `dim` counts from 0 as they do.
@@ -43,7 +44,7 @@ class SpanOp(IRDLOperation):
     assembly_format = "custom<Word>($dim) `over` $over attr-dict-with-keyword custom<Body>($body)"
 
     def __init__(self, dim: str, over: str, body: Region) -> None:
-        super().__init__(properties={"dim": StringAttr(dim), "over": StringAttr(over)}, regions=[body])
+        super().__init__(dim=dim, over=over, regions=[body])
 
     @property
     def form(self) -> Affine:

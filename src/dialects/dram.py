@@ -28,7 +28,8 @@ before the tile at its life's end begins.  Where layers and inputs have one name
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import (
@@ -39,7 +40,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     StringAttr,
     SymbolNameConstraint,
-    SymbolRefAttr,
     TensorType,
     UnitAttr,
     i64,
@@ -61,7 +61,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from . import dram_rules as rules
 from . import dram_syntax as syntax
-from .dram_attributes import IntsConstr, MachineAttr, MachineNumbers, Row, numbers
+from .dram_attributes import IntsConstr, MachineAttr, MachineNumbers, Row
+from .properties import PlainOp
 from .syntax import Body
 
 
@@ -71,7 +72,7 @@ def names(values: Sequence[str]) -> ArrayAttr[StringAttr]:
 
 
 @irdl_op_definition
-class InputOp(IRDLOperation):
+class InputOp(PlainOp):
     """A feature map that DRAM holds: channels x height x width of one sample, one byte each: `dram.input "x" 3x8x8`."""
 
     name = "dram.input"
@@ -80,7 +81,7 @@ class InputOp(IRDLOperation):
     traits = lazy_traits_def(lambda: (HasParent(NetworkOp),))
 
     def __init__(self, name: str, shape: Sequence[int]) -> None:
-        super().__init__(properties={"sym_name": StringAttr(name), "shape": numbers(shape)})
+        super().__init__(sym_name=name, shape=shape)
 
     @classmethod
     def parse(cls, parser: Parser) -> InputOp:
@@ -91,7 +92,7 @@ class InputOp(IRDLOperation):
 
 
 @irdl_op_definition
-class LayerOp(IRDLOperation):
+class LayerOp(PlainOp):
     """A layer: its kind, its result, and whose feature maps, concatenated along channels, it reads.
 
     `weights` are layers whose result it uses as weights (attention); `groups`, `operands` (equal parts of the
@@ -115,19 +116,9 @@ class LayerOp(IRDLOperation):
     traits = lazy_traits_def(lambda: (HasParent(NetworkOp),))
 
     def __init__(self, name: str, kind: str, shape: Sequence[int], **given: Attribute) -> None:
-        properties: dict[str, Attribute] = {
-            "sym_name": StringAttr(name),
-            "kind": StringAttr(kind),
-            "shape": numbers(shape),
-            "inputs": names(()),
-            "weights": names(()),
-            "kernel": numbers((1, 1)),
-            "stride": numbers((1, 1)),
-            "groups": IntegerAttr(1, i64),
-            "operands_count": IntegerAttr(1, i64),
-            "permutation": numbers((0, 1, 2)),
-        }
-        super().__init__(properties=properties | given)
+        window = {"kernel": (1, 1), "stride": (1, 1), "permutation": (0, 1, 2)}
+        properties: dict[str, Any] = {"inputs": (), "weights": (), **window, "groups": 1, "operands_count": 1, **given}
+        super().__init__(sym_name=name, kind=kind, shape=shape, **properties)
 
     @classmethod
     def parse(cls, parser: Parser) -> LayerOp:
@@ -141,7 +132,7 @@ class LayerOp(IRDLOperation):
 
 
 @irdl_op_definition
-class NetworkOp(IRDLOperation):
+class NetworkOp(PlainOp):
     """Inputs and layers in a topological order; names are used once among layers, and once among inputs."""
 
     name = "dram.network"
@@ -152,7 +143,7 @@ class NetworkOp(IRDLOperation):
     assembly_format = "$sym_name attr-dict-with-keyword custom<Body>($body)"
 
     def __init__(self, name: str, body: Sequence[Operation]) -> None:
-        super().__init__(properties={"sym_name": StringAttr(name)}, regions=[Region(Block(body))])
+        super().__init__(sym_name=name, regions=[Region(Block(body))])
 
     @property
     def inputs(self) -> list[InputOp]:
@@ -169,7 +160,7 @@ class NetworkOp(IRDLOperation):
 
 
 @irdl_op_definition
-class FusedGroupOp(IRDLOperation):
+class FusedGroupOp(PlainOp):
     """Layers that run tile by tile, in this order (an FLG): `dram.fused_group tiles 2 ["a", "b"]`.
 
     `streaming`: weights are loaded again for each tile.  `reused`: layers take from earlier fused groups of the layer
@@ -184,14 +175,7 @@ class FusedGroupOp(IRDLOperation):
     traits = lazy_traits_def(lambda: (HasParent(LayerGroupOp),))
 
     def __init__(self, tiles: int, layers: Sequence[str], *, streaming: bool = False, reused: bool = False) -> None:
-        super().__init__(
-            properties={
-                "tiles": IntegerAttr(tiles, i64),
-                "layers": names(layers),
-                "streaming": UnitAttr() if streaming else None,
-                "reused": UnitAttr() if reused else None,
-            }
-        )
+        super().__init__(tiles=tiles, layers=layers, streaming=streaming, reused=reused)
 
     @classmethod
     def parse(cls, parser: Parser) -> FusedGroupOp:
@@ -229,7 +213,7 @@ class LayerGroupOp(IRDLOperation):
 
 
 @irdl_op_definition
-class TransfersOp(IRDLOperation):
+class TransfersOp(PlainOp):
     """Tensors that pass through DRAM, in the order of the channel, packed in rows.
 
     `layer_names` and `input_names` are what rows count in.
@@ -244,7 +228,7 @@ class TransfersOp(IRDLOperation):
     def __init__(self, layers: Sequence[str], inputs: Sequence[str], rows: Sequence[Row]) -> None:
         data = np.array(rows, np.int64).reshape(-1)
         packed = DenseIntOrFPElementsAttr(TensorType(i64, [len(data)]), BytesAttr(data.tobytes()))
-        super().__init__(properties={"layer_names": names(layers), "input_names": names(inputs), "packed": packed})
+        super().__init__(layer_names=layers, input_names=inputs, packed=packed)
 
     @property
     def rows(self) -> list[Row]:
@@ -265,7 +249,7 @@ class TransfersOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ScheduleOp(IRDLOperation):
+class ScheduleOp(PlainOp):
     """A schedule of `network` for `batch` samples on `machine`; see the dialect's text."""
 
     name = "dram.schedule"
@@ -277,13 +261,8 @@ class ScheduleOp(IRDLOperation):
     traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), NoTerminator())
 
     def __init__(self, name: str, network: str, batch: int, machine: MachineNumbers, body: Sequence[Operation]) -> None:
-        properties: Mapping[str, Attribute] = {
-            "sym_name": StringAttr(name),
-            "network": SymbolRefAttr(network),
-            "batch": IntegerAttr(batch, i64),
-            "machine": MachineAttr(machine),
-        }
-        super().__init__(properties=properties, regions=[Region(Block(body))])
+        regions = [Region(Block(body))]
+        super().__init__(sym_name=name, network=network, batch=batch, machine=machine, regions=regions)
 
     @property
     def layer_groups(self) -> list[LayerGroupOp]:

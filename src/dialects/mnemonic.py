@@ -30,7 +30,6 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     StringAttr,
     SymbolNameConstraint,
-    SymbolRefAttr,
     TensorType,
     f64,
     i8,
@@ -39,7 +38,6 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Block, Data, Dialect, Operation, Region, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_attr_definition,
     irdl_op_definition,
     lazy_traits_def,
@@ -58,6 +56,7 @@ from ..errors import TilewrightError
 from ..machine import Machine
 from ..machine.packets import PacketIsa
 from .acg import graph_of, has_target
+from .properties import PlainOp
 from .roles import Role
 from .types import Tensor, dtype_of, is_element_type
 
@@ -131,7 +130,7 @@ class LayoutAttr(Data[BlockedLayout]):
 
 
 @irdl_op_definition
-class TensorOp(IRDLOperation):
+class TensorOp(PlainOp):
     """A tensor of the program, row-major from byte `address` of `memory`; weights take their bytes from resources."""
 
     name = "mnemonic.tensor"
@@ -147,15 +146,8 @@ class TensorOp(IRDLOperation):
     def __init__(
         self, name: str, role: Role, tensor: Tensor, memory: str, address: int, layout: BlockedLayout | None = None
     ) -> None:
-        properties: dict[str, Attribute | None] = {
-            "layout": LayoutAttr(layout) if layout is not None else None,
-            "tensor_name": StringAttr(name),
-            "role": RoleAttr(role),
-            "memory": SymbolRefAttr(memory),
-            "address": IntegerAttr(address, i64),
-            "tensor": tensor,
-        }
-        super().__init__(properties=properties)
+        blocks = LayoutAttr(layout) if layout is not None else None
+        super().__init__(tensor_name=name, role=role, memory=memory, address=address, tensor=tensor, layout=blocks)
 
     @property
     def size_bytes(self) -> int:
@@ -182,7 +174,7 @@ class TensorOp(IRDLOperation):
 
 
 @irdl_op_definition
-class InstrOp(IRDLOperation):
+class InstrOp(PlainOp):
     """One instruction written by hand; fields that are not given are 0."""
 
     name = "mnemonic.instr"
@@ -192,7 +184,7 @@ class InstrOp(IRDLOperation):
     assembly_format = "$mnemonic $fields attr-dict"
 
     def __init__(self, mnemonic: str, fields: Mapping[str, int | str]) -> None:
-        super().__init__(properties={"mnemonic": SymbolRefAttr(mnemonic), "fields": ValuesAttr(tuple(fields.items()))})
+        super().__init__(mnemonic=mnemonic, fields=tuple(fields.items()))
 
     def codes(self, machine: Machine) -> dict[str, int]:
         """The fields' values as integers; `VerifyException` for what the machine's instruction does not have."""
@@ -233,7 +225,7 @@ class ProgramCallable(CallableOpInterface):
 
 
 @irdl_op_definition
-class ProgramOp(IRDLOperation):
+class ProgramOp(PlainOp):
     """A program for the machine of the module's `acg.graph`: tensors, and instructions packed or written out.
 
     `code` holds instruction words one after another; `predicted` figures of the cost model by name.
@@ -257,11 +249,9 @@ class ProgramOp(IRDLOperation):
         figures = {key: FloatAttr(value, f64) for key, value in (predicted or {}).items()}
         ops = [*tensors, *(() if isinstance(code, bytes) else code)]
         super().__init__(
-            properties={
-                "sym_name": StringAttr(name),
-                "code": packed(code) if isinstance(code, bytes) else None,
-                "predicted": DictionaryAttr(figures) if predicted is not None else None,
-            },
+            sym_name=name,
+            code=packed(code) if isinstance(code, bytes) else None,
+            predicted=DictionaryAttr(figures) if predicted is not None else None,
             regions=[Region(Block(ops) if ops else ())],
         )
 

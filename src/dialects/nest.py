@@ -53,10 +53,11 @@ from ..algebra.expr import Statement
 from . import nest_syntax as syntax
 from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
 from .nest_mapping import ComputeOp, ForOp, HoldOp, SpatialOp
+from .properties import PlainOp
 
 
 @irdl_op_definition
-class KernelOp(IRDLOperation):
+class KernelOp(PlainOp):
     """`statement` on whole tensors, for every point of its dims (extents from the group).
 
     The statement's target is the result; its other tensors are `operand_names`, bound to `inputs` in order.
@@ -87,15 +88,10 @@ class KernelOp(IRDLOperation):
         pad: Mapping[str, int | float] | None = None,
     ) -> None:
         attr = StatementAttr.from_text(statement) if isinstance(statement, str) else StatementAttr(statement)
+        pads = ValuesAttr.of(pad) if pad else None
+        names, values = list(operands), list(operands.values())
         super().__init__(
-            operands=[list(operands.values()), init],
-            properties={
-                "sym_name": StringAttr(name),
-                "statement": attr,
-                "operand_names": ArrayAttr(StringAttr(n) for n in operands),
-                "pad": ValuesAttr.of(pad) if pad else None,
-            },
-            result_types=[result_type],
+            values, init, results=[result_type], sym_name=name, statement=attr, operand_names=names, pad=pads
         )
 
     @property
@@ -135,7 +131,7 @@ class YieldOp(IRDLOperation):
 
 
 @irdl_op_definition
-class GroupOp(IRDLOperation):
+class GroupOp(PlainOp):
     """Kernels that share `dims` and run tile by tile on chip together; see the dialect's text.
 
     A result whose buffer is an input's is that input overwritten in place: the input may then have no other use.
@@ -161,14 +157,12 @@ class GroupOp(IRDLOperation):
         mapping: Region | None = None,
     ) -> None:
         super().__init__(
-            operands=[list(inputs.values())],
-            properties={
-                "sym_name": StringAttr(name),
-                "dims": DimsAttr.of(dims),
-                "input_names": ArrayAttr(StringAttr(n) for n in inputs),
-            },
-            result_types=[result_types],
+            list(inputs.values()),
+            results=[result_types],
             regions=[body or _entry(inputs), mapping or Region()],
+            sym_name=name,
+            dims=DimsAttr.of(dims),
+            input_names=list(inputs),
         )
 
     @property
@@ -237,7 +231,7 @@ class ViewOp(IRDLOperation):
 
 
 @irdl_op_definition
-class JoinOp(IRDLOperation):
+class JoinOp(PlainOp):
     """Tensors side by side along an axis; inside of a fused group, where each keeps its own place.
 
     %y = nest.join %a, %b axis 1 : (tensor<1x4x8x8xf32>, tensor<1x2x8x8xf32>) -> tensor<1x6x8x8xf32>
@@ -251,9 +245,7 @@ class JoinOp(IRDLOperation):
     assembly_format = "$pieces `axis` $axis attr-dict `:` functional-type($pieces, $result)"
 
     def __init__(self, pieces: Sequence[SSAValue], axis: int, result_type: Attribute) -> None:
-        super().__init__(
-            operands=[list(pieces)], properties={"axis": IntegerAttr(axis, i64)}, result_types=[result_type]
-        )
+        super().__init__(list(pieces), results=[result_type], axis=axis)
 
     def verify_(self) -> None:
         from .nest_verify import verify_join

@@ -6,18 +6,19 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, FlatSymbolRefAttrConstr, IntegerAttr, StringAttr, SymbolRefAttr, i64
 from xdsl.ir import Region
-from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
 
 from . import nest_syntax as syntax
 from .nest_attributes import BindingAttr, ValuesAttr
+from .properties import PlainOp
 from .syntax import Body, Count, Word, Words
 
 
 @irdl_op_definition
-class HoldOp(IRDLOperation):
+class HoldOp(PlainOp):
     """From here inward these buffers are kept in `memory`, in the size that the dims' current ranges need.
 
     On entry a buffer is loaded from where it was kept before if the first kernel below that touches it reads it (a
@@ -38,14 +39,7 @@ class HoldOp(IRDLOperation):
     )
 
     def __init__(self, memory: str, names: Sequence[str], slots: int, body: Region) -> None:
-        super().__init__(
-            properties={
-                "memory": SymbolRefAttr(memory),
-                "names": ArrayAttr(StringAttr(n) for n in names),
-                "buffers": IntegerAttr(slots, i64),
-            },
-            regions=[body],
-        )
+        super().__init__(memory=memory, names=names, buffers=slots, regions=[body])
 
     @property
     def buffer_names(self) -> tuple[str, ...]:
@@ -54,7 +48,7 @@ class HoldOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ForOp(IRDLOperation):
+class ForOp(PlainOp):
     """Runs over the current range of `dim` in pieces of `step` iterations; the last piece may be shorter."""
 
     name = "nest.for"
@@ -66,11 +60,11 @@ class ForOp(IRDLOperation):
     assembly_format = "custom<Word>($dim) `step` custom<Count>($step) attr-dict-with-keyword custom<Body>($body)"
 
     def __init__(self, dim: str, step: int, body: Region) -> None:
-        super().__init__(properties={"dim": StringAttr(dim), "step": IntegerAttr(step, i64)}, regions=[body])
+        super().__init__(dim=dim, step=step, regions=[body])
 
 
 @irdl_op_definition
-class SpatialOp(IRDLOperation):
+class SpatialOp(PlainOp):
     """Spreads the current range of `dim` over `ways` instances of `node` along `axis` (x or y).
 
     With `step`, instance `i` takes the iterations `i * step .. (i + 1) * step - 1` of the range, as far as there are
@@ -93,16 +87,7 @@ class SpatialOp(IRDLOperation):
     )
 
     def __init__(self, dim: str, ways: int, node: str, axis: str, body: Region, step: int | None = None) -> None:
-        super().__init__(
-            properties={
-                "dim": StringAttr(dim),
-                "ways": IntegerAttr(ways, i64),
-                "node": SymbolRefAttr(node),
-                "axis": StringAttr(axis),
-                "step": None if step is None else IntegerAttr(step, i64),
-            },
-            regions=[body],
-        )
+        super().__init__(dim=dim, ways=ways, node=node, axis=axis, step=step, regions=[body])
 
     @property
     def piece(self) -> int | None:
@@ -111,7 +96,7 @@ class SpatialOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ComputeOp(IRDLOperation):
+class ComputeOp(PlainOp):
     """Runs `kernel` on the current ranges of its dims; with `on`, as one issue of that capability.
 
     `dims`: capability dim = kernel dim (a capability dim that is not named has extent 1; a kernel dim that is not named
@@ -137,14 +122,12 @@ class ComputeOp(IRDLOperation):
         immediates: Mapping[str, int | float] | None = None,
     ) -> None:
         super().__init__(
-            properties={
-                "kernel": StringAttr(kernel),
-                "on": None if on is None else SymbolRefAttr(on[0], [on[1]]),
-                "dims": None if on is None else BindingAttr.of(dims or {}),
-                "tensors": None if on is None else BindingAttr.of(tensors or {}),
-                "functions": BindingAttr.of(functions) if functions else None,
-                "immediates": ValuesAttr.of(immediates) if immediates else None,
-            }
+            kernel=kernel,
+            on=None if on is None else SymbolRefAttr(on[0], [on[1]]),
+            dims=None if on is None else BindingAttr.of(dims or {}),
+            tensors=None if on is None else BindingAttr.of(tensors or {}),
+            functions=BindingAttr.of(functions) if functions else None,
+            immediates=ValuesAttr.of(immediates) if immediates else None,
         )
 
     @property

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, UnitAttr, f64, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, UnitAttr, f64, i64
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OptPropertyDef, PropertyDef
+
+
+class PlainOp(IRDLOperation):
+    """An operation that is made with its properties as plain values."""
+
+    def __init__(
+        self,
+        *operands: SSAValue | Sequence[SSAValue] | None,
+        results: Sequence[Attribute | Sequence[Attribute]] = (),
+        regions: Sequence[Region] = (),
+        **properties: Any,
+    ):
+        given = properties_of(type(self), properties)
+        super().__init__(operands=operands, result_types=results, properties=given, regions=regions)
 
 
 def properties_of(kind: type[IRDLOperation], values: Mapping[str, Any]) -> dict[str, Attribute]:
@@ -29,6 +43,8 @@ def property_of(definition: PropertyDef | OptPropertyDef, value: Any) -> Attribu
         return FloatAttr(float(value), f64)
     if kind is UnitAttr:
         return UnitAttr() if value else None
+    if kind is ArrayAttr:
+        return ArrayAttr(StringAttr(text) for text in value)
     if kind is DenseArrayBase:
         return DenseArrayBase.from_list(i64, [int(number) for number in value])
     return kind(kind.enum_type(value) if issubclass(kind, EnumAttribute) else value)

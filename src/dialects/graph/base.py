@@ -36,7 +36,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ...algebra.element import is_float, limits
-from ..properties import properties_of
+from ..properties import PlainOp
 from ..types import Tensor, dtype_of, element_of, is_element_type, shape_of, tensor_type
 from .extents import check_open, is_open
 
@@ -247,7 +247,7 @@ def ssa_name(text: str) -> str:
     return plain if plain[:1].isalpha() else f"_{plain}"
 
 
-class LayerOp(IRDLOperation, ABC):
+class LayerOp(PlainOp, ABC):
     """An operation on tensors with one result, whose type follows from operands and properties (`infer`)."""
 
     result = result_def(TensorType)
@@ -259,11 +259,7 @@ class LayerOp(IRDLOperation, ABC):
         **properties: Any,
     ):
         """With properties as plain values; the result has the type that follows (`infer`), unless one is given."""
-        super().__init__(
-            operands=operands,
-            properties=properties_of(type(self), properties),
-            result_types=[TensorType(f32, []) if result is None else result],
-        )
+        super().__init__(*operands, results=[TensorType(f32, []) if result is None else result], **properties)
         if result is None:
             Rewriter.replace_value_with_new_type(self.result, self.infer())
 
