@@ -44,7 +44,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.ir import Attribute, Block, Dialect, Operation, Region
+from xdsl.ir import Block, Dialect, Operation, Region
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -61,14 +61,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from . import dram_rules as rules
 from . import dram_syntax as syntax
-from .dram_attributes import IntsConstr, MachineAttr, MachineNumbers, Row
+from .dram_attributes import IntsConstr, MachineAttr, MachineNumbers, Row, numbers
+from .dram_syntax import Extents, Names, Size, Sizes, Window
 from .properties import PlainOp
-from .syntax import Body
-
-
-def names(values: Sequence[str]) -> ArrayAttr[StringAttr]:
-    """Names as an attribute."""
-    return ArrayAttr(StringAttr(value) for value in values)
+from .syntax import Body, Word
 
 
 @irdl_op_definition
@@ -79,16 +75,11 @@ class InputOp(PlainOp):
     sym_name = prop_def(StringAttr)
     shape = prop_def(IntsConstr)
     traits = lazy_traits_def(lambda: (HasParent(NetworkOp),))
+    custom_directives = (Extents,)
+    assembly_format = "$sym_name custom<Extents>($shape) attr-dict-with-keyword"
 
     def __init__(self, name: str, shape: Sequence[int]) -> None:
         super().__init__(sym_name=name, shape=shape)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> InputOp:
-        return syntax.parse_input(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_input(self, printer)
 
 
 @irdl_op_definition
@@ -107,25 +98,24 @@ class LayerOp(PlainOp):
     kind = prop_def(StringAttr)
     shape = prop_def(IntsConstr)
     inputs = prop_def(ArrayAttr[StringAttr])
-    weights = prop_def(ArrayAttr[StringAttr])
-    kernel = prop_def(IntsConstr)
-    stride = prop_def(IntsConstr)
-    groups = prop_def(IntegerAttr)
-    operands_count = prop_def(IntegerAttr)
-    permutation = prop_def(IntsConstr)
+    weights = prop_def(ArrayAttr[StringAttr], default_value=ArrayAttr[StringAttr](()))
+    kernel = prop_def(IntsConstr, default_value=numbers((1, 1)))
+    stride = prop_def(IntsConstr, default_value=numbers((1, 1)))
+    groups = prop_def(IntegerAttr, default_value=IntegerAttr(1, i64))
+    operands_count = prop_def(IntegerAttr, default_value=IntegerAttr(1, i64))
+    permutation = prop_def(IntsConstr, default_value=numbers((0, 1, 2)))
     traits = lazy_traits_def(lambda: (HasParent(NetworkOp),))
+    custom_directives = (Word, Extents, Names, Window, Size, Sizes)
+    assembly_format = (
+        "$sym_name custom<Word>($kind) custom<Extents>($shape) `of` custom<Names>($inputs) "
+        "(`weights` custom<Names>($weights)^)? (`kernel` custom<Window>($kernel)^)? "
+        "(`stride` custom<Window>($stride)^)? (`groups` custom<Size>($groups)^)? "
+        "(`operands` custom<Size>($operands_count)^)? "
+        "(`permute` custom<Sizes>($permutation)^)? attr-dict-with-keyword"
+    )
 
-    def __init__(self, name: str, kind: str, shape: Sequence[int], **given: Attribute) -> None:
-        window = {"kernel": (1, 1), "stride": (1, 1), "permutation": (0, 1, 2)}
-        properties: dict[str, Any] = {"inputs": (), "weights": (), **window, "groups": 1, "operands_count": 1, **given}
-        super().__init__(sym_name=name, kind=kind, shape=shape, **properties)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> LayerOp:
-        return syntax.parse_layer(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_layer(self, printer)
+    def __init__(self, name: str, kind: str, shape: Sequence[int], **given: Any) -> None:
+        super().__init__(sym_name=name, kind=kind, shape=shape, **{"inputs": (), **given})
 
     def verify_(self) -> None:
         rules.check_layer(self)
@@ -173,16 +163,14 @@ class FusedGroupOp(PlainOp):
     streaming = opt_prop_def(UnitAttr)
     reused = opt_prop_def(UnitAttr)
     traits = lazy_traits_def(lambda: (HasParent(LayerGroupOp),))
+    custom_directives = (Size, Names)
+    assembly_format = (
+        "`tiles` custom<Size>($tiles) (`streaming` $streaming^)? (`reused` $reused^)? custom<Names>($layers) "
+        "attr-dict-with-keyword"
+    )
 
     def __init__(self, tiles: int, layers: Sequence[str], *, streaming: bool = False, reused: bool = False) -> None:
         super().__init__(tiles=tiles, layers=layers, streaming=streaming, reused=reused)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> FusedGroupOp:
-        return syntax.parse_fused_group(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_fused_group(self, printer)
 
     def verify_(self) -> None:
         if self.tiles.value.data < 1 or not self.layers.data:
@@ -259,6 +247,10 @@ class ScheduleOp(PlainOp):
     machine = prop_def(MachineAttr)
     body = region_def("single_block")
     traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), NoTerminator())
+    custom_directives = (Size, Body)
+    assembly_format = (
+        "$sym_name `of` $network `batch` custom<Size>($batch) `on` $machine attr-dict-with-keyword custom<Body>($body)"
+    )
 
     def __init__(self, name: str, network: str, batch: int, machine: MachineNumbers, body: Sequence[Operation]) -> None:
         regions = [Region(Block(body))]
@@ -278,13 +270,6 @@ class ScheduleOp(PlainOp):
     def scheduled(self) -> NetworkOp:
         """The network; VerifyException where the module has none of that name."""
         return rules.network_of(self)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> ScheduleOp:
-        return syntax.parse_schedule(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_schedule(self, printer)
 
     def verify_(self) -> None:
         rules.check_schedule(self)

@@ -2,148 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, StringAttr, SymbolRefAttr, UnitAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute
+from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom_directive
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from .dram_attributes import LOAD, STORE, WEIGHTS, MachineAttr, Row, ints, numbers, parse_size
-from .syntax import parse_attributes, parse_body, print_attributes, print_body
+from .dram_attributes import LOAD, STORE, WEIGHTS, Row, ints, numbers, parse_size
+from .syntax import Written
 
 if TYPE_CHECKING:
-    from .dram import FusedGroupOp, InputOp, LayerOp, ScheduleOp, TransfersOp
+    from .dram import TransfersOp
 
 
-def _shape(parser: Parser, count: int) -> DenseArrayBase[IntegerType]:
-    """`3x8x8`: the lexer of types takes such words apart."""
-    start = parser.pos
-    sizes = [parse_size(parser)]
-    for _ in range(count - 1):
-        parser.parse_shape_delimiter()
-        sizes.append(parse_size(parser))
-    if min(sizes) < 1:
-        parser.raise_error("expected positive extents", start, parser.pos)
-    return numbers(sizes)
+@irdl_custom_directive
+class Size(Written):
+    """An integer below 2^40: `8`."""
+
+    value: AttributeVariable
+
+    def read(self, parser: Parser) -> Attribute:
+        return IntegerAttr(parse_size(parser), i64)
+
+    def write(self, attribute: IntegerAttr, printer: Printer) -> None:
+        printer.print_string(f"{attribute.value.data}")
 
 
-def _times(attribute: Attribute) -> str:
-    return "x".join(map(str, ints(attribute)))
+@irdl_custom_directive
+class Sizes(Written):
+    """Such integers in brackets: `[0, 2, 1]`."""
+
+    value: AttributeVariable
+
+    def read(self, parser: Parser) -> Attribute:
+        return numbers(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_size(parser)))
+
+    def write(self, attribute: Attribute, printer: Printer) -> None:
+        printer.print_string(f"{list(ints(attribute))}")
 
 
-def _names(parser: Parser) -> list[str]:
-    return list(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_str_literal))
+@irdl_custom_directive
+class Extents(Written):
+    """Channels, height and width: `3x8x8`."""
+
+    value: AttributeVariable
+    RANK: ClassVar[int] = 3
+
+    def read(self, parser: Parser) -> Attribute:
+        start = parser.pos
+        sizes = [parse_size(parser)]
+        for _ in range(self.RANK - 1):
+            parser.parse_shape_delimiter()  # the lexer of types takes such words apart
+            sizes.append(parse_size(parser))
+        if min(sizes) < 1:
+            parser.raise_error("expected positive extents", start, parser.pos)
+        return numbers(sizes)
+
+    def write(self, attribute: Attribute, printer: Printer) -> None:
+        printer.print_string("x".join(map(str, ints(attribute))))
 
 
-def _print_names(names: Sequence[StringAttr], printer: Printer) -> None:
-    printer.print_string("[")
-    printer.print_list(names, lambda name: printer.print_string_literal(name.data))
-    printer.print_string("]")
+@irdl_custom_directive
+class Window(Extents):
+    """Height and width: `3x3`."""
+
+    value: AttributeVariable
+    RANK: ClassVar[int] = 2
 
 
-def parse_input(cls: type[InputOp], parser: Parser) -> InputOp:
-    """`"x" 3x8x8`."""
-    name = StringAttr(parser.parse_str_literal())
-    return cls.create(properties={"sym_name": name, "shape": _shape(parser, 3)}, attributes=parse_attributes(parser))
+@irdl_custom_directive
+class Names(Written):
+    """Names in quotes, in brackets: `["a", "b"]`."""
 
+    value: AttributeVariable
 
-def print_input(op: InputOp, printer: Printer) -> None:
-    """See `parse_input`."""
-    printer.print_string(" ")
-    printer.print_string_literal(op.sym_name.data)
-    printer.print_string(f" {_times(op.shape)}")
-    print_attributes(op, printer)
+    def read(self, parser: Parser) -> Attribute:
+        names = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_str_literal)
+        return ArrayAttr(StringAttr(name) for name in names)
 
-
-def parse_layer(cls: type[LayerOp], parser: Parser) -> LayerOp:
-    """`"a" conv 16x8x8 of ["x"] [weights ["k"]] [kernel 3x3] [stride 1x1] [groups 1] [operands 1] [permute [...]]`."""
-    from .dram import names
-
-    name, kind = parser.parse_str_literal(), parser.parse_identifier()
-    shape = _shape(parser, 3)
-    parser.parse_keyword("of")
-    given: dict[str, Attribute] = {"inputs": names(_names(parser))}
-    if parser.parse_optional_keyword("weights"):
-        given["weights"] = names(_names(parser))
-    for key in ("kernel", "stride"):
-        if parser.parse_optional_keyword(key):
-            given[key] = _shape(parser, 2)
-    for key, prop in (("groups", "groups"), ("operands", "operands_count")):
-        if parser.parse_optional_keyword(key):
-            given[prop] = IntegerAttr(parse_size(parser), i64)
-    if parser.parse_optional_keyword("permute"):
-        axes = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_size(parser))
-        given["permutation"] = numbers(axes)
-    op = cls(name, kind, ints(shape), **given)
-    op.attributes |= parse_attributes(parser)
-    return op
-
-
-def print_layer(op: LayerOp, printer: Printer) -> None:
-    """See `parse_layer`."""
-    printer.print_string(" ")
-    printer.print_string_literal(op.sym_name.data)
-    printer.print_string(f" {op.kind.data} {_times(op.shape)} of ")
-    _print_names(op.inputs.data, printer)
-    if op.weights.data:
-        printer.print_string(" weights ")
-        _print_names(op.weights.data, printer)
-    for key, attribute in (("kernel", op.kernel), ("stride", op.stride)):
-        if _times(attribute) != "1x1":
-            printer.print_string(f" {key} {_times(attribute)}")
-    for key, number in (("groups", op.groups), ("operands", op.operands_count)):
-        if number.value.data != 1:
-            printer.print_string(f" {key} {number.value.data}")
-    if ints(op.permutation) != (0, 1, 2):
-        printer.print_string(f" permute [{', '.join(map(str, ints(op.permutation)))}]")
-    print_attributes(op, printer)
-
-
-def parse_fused_group(cls: type[FusedGroupOp], parser: Parser) -> FusedGroupOp:
-    """`tiles 2 [streaming] [reused] ["a", "b"]`."""
-    parser.parse_keyword("tiles")
-    tiles = parse_size(parser)
-    streaming = parser.parse_optional_keyword("streaming") is not None
-    reused = parser.parse_optional_keyword("reused") is not None
-    op = cls(tiles, _names(parser), streaming=streaming, reused=reused)
-    op.attributes |= parse_attributes(parser)
-    return op
-
-
-def print_fused_group(op: FusedGroupOp, printer: Printer) -> None:
-    """See `parse_fused_group`."""
-    flags = "".join(f" {key}" for key in ("streaming", "reused") if isinstance(op.properties.get(key), UnitAttr))
-    printer.print_string(f" tiles {op.tiles.value.data}{flags} ")
-    _print_names(op.layers.data, printer)
-    print_attributes(op, printer)
-
-
-def parse_schedule(cls: type[ScheduleOp], parser: Parser) -> ScheduleOp:
-    """`@s of @pair batch 1 on <side 4, ...> {layer groups, transfers}`."""
-    name = parser.parse_symbol_name()
-    parser.parse_keyword("of")
-    network = SymbolRefAttr(parser.parse_symbol_name())
-    parser.parse_keyword("batch")
-    batch = IntegerAttr(parse_size(parser), i64)
-    parser.parse_keyword("on")
-    machine = MachineAttr(MachineAttr.parse_parameter(parser))
-    properties: dict[str, Attribute] = {"sym_name": name, "network": network, "batch": batch, "machine": machine}
-    attributes = parse_attributes(parser)
-    return cls.create(properties=properties, attributes=attributes, regions=[parse_body(parser)])
-
-
-def print_schedule(op: ScheduleOp, printer: Printer) -> None:
-    """See `parse_schedule`."""
-    printer.print_string(" ")
-    printer.print_symbol_name(op.sym_name.data)
-    printer.print_string(" of ")
-    printer.print_attribute(op.network)
-    printer.print_string(f" batch {op.batch.value.data} on ")
-    op.machine.print_parameter(printer)
-    print_attributes(op, printer)
-    print_body(op.body, printer)
+    def write(self, attribute: ArrayAttr[StringAttr], printer: Printer) -> None:
+        with printer.in_square_brackets():
+            printer.print_list(attribute, lambda name: printer.print_string_literal(name.data))
 
 
 class _Names:

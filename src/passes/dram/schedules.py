@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import VerifyException
 
@@ -16,7 +16,7 @@ from ...costs.notation import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, pars
 from ...costs.soma.fusion import Fusion
 from ...costs.soma.hardware import MIB, hardware
 from ...dialects import dram
-from ...dialects.dram_attributes import LOAD, STORE, WEIGHTS, MachineNumbers, Row, ints, numbers
+from ...dialects.dram_attributes import LOAD, STORE, WEIGHTS, MachineNumbers, Row, ints
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from ...zoo.schedule_networks import KINDS, Kind, Layer, Network, Shape
@@ -54,13 +54,13 @@ def network_op(network: Network, name: str = "") -> dram.NetworkOp:
                 own,
                 layer.kind,
                 layer.shape,
-                inputs=dram.names(reads),
-                weights=dram.names([layers[i] for i in layer.weights_from]),
-                kernel=numbers(layer.kernel),
-                stride=numbers(layer.stride),
-                groups=IntegerAttr(layer.groups, i64),
-                operands_count=IntegerAttr(layer.operands, i64),
-                permutation=numbers(layer.permutation),
+                inputs=reads,
+                weights=[layers[i] for i in layer.weights_from],
+                kernel=layer.kernel,
+                stride=layer.stride,
+                groups=layer.groups,
+                operands_count=layer.operands,
+                permutation=layer.permutation,
             )
         )
     return dram.NetworkOp(name or network.name, body)
