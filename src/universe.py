@@ -43,6 +43,7 @@ PASSES_BY_FOLDER = {
         "nest-permute",
         "nest-unroll",
         "nest-map",
+        "nest-band",
         "nest-split-weights",
         "nest-schedule",
         "nest-swap-factors",

@@ -105,7 +105,8 @@ class Room(NamedTuple):
     what a map between two products may take that are computed in chunks of it (`graph-split-hidden`; 0: none are); with
     `split_heads` attention is computed in such chunks of one head.  With `slack` of 0 or more weights come into holes
     between maps, with `late` bytes are taken again as late as can be (`codelet-prefetch`).  With `unfold` taps lie
-    among the channels where these are few (`graph-unfold`).
+    among the channels where these are few (`graph-unfold`), with `band` depthwise convolutions make several results
+    of a row together (`nest-band`).
     """
 
     share: float = 1.0
@@ -118,6 +119,7 @@ class Room(NamedTuple):
     split_heads: bool = False
     late: bool = False
     reload: bool = False
+    band: bool = False
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
@@ -126,6 +128,7 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     return (
         "" if scheduled else "graph-fuse",
         f"convert-graph-to-nest{{in_place=true{by_sample}}}" if scheduled else "convert-graph-to-nest",
+        "nest-band" if room.band else "",
         "nest-split-weights" if scheduled and not options.schedule else "",
         f"nest-schedule{{share={_plain(room.share)} span={room.span}{reload}}}" if scheduled else "",
         "nest-swap-factors" if scheduled and not options.schedule else "",

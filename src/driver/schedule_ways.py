@@ -16,6 +16,7 @@ from xdsl.dialects.func import FuncOp
 from ..backends.program import Candidate
 from ..costs.clock import Limit
 from ..costs.fusion.of_machine import platform_of
+from ..costs.mapping.binding import pricer_of
 from ..dialects import graph, nest
 from ..dialects.types import shape_of, size_bytes, tensor_type
 from ..errors import TilewrightError
@@ -24,6 +25,7 @@ from ..passes.graph.graph_heads import has_heads
 from ..passes.graph.graph_pack import buffer_bytes
 from ..passes.graph.graph_split_hidden import Hidden, hidden_parts
 from ..passes.graph.graph_unfold import unfoldable
+from ..passes.nest.nest_band import bands
 from ..search.lengths import least_price
 from .lowering import Lowering
 from .pipelines import SCHEDULE, Room, Target, machine_for, pipeline_text
@@ -73,6 +75,7 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
     ways = _Ways(lowering, target, compiled)
     ways.take(Room(), dump)
     ways.unfold()
+    ways.band()
     plain = ways.best
     apart = ways.sample_by_sample, ways.reload
     for try_way in reversed(apart) if ways.has_attention() else apart:
@@ -143,6 +146,12 @@ class _Ways:
         worth_cycles = UNFOLD_SHARE * self.found[Room()].lower_bound.get("cycles", 0.0)
         if self.is_worth_more() and self._unfolding_saves() > worth_cycles:
             self.take(Room(unfold=True))
+
+    def band(self) -> None:
+        """Several results of depthwise convolutions together, where that saves enough work."""
+        worth_cycles = UNFOLD_SHARE * self.found[Room()].lower_bound.get("cycles", 0.0)
+        if self.is_worth_more() and self._bands_save() > worth_cycles:
+            self.take(self.best._replace(band=True))
 
     def reload(self, plain: Room) -> None:
         """Samples one after another with weights loaded for each, where these loads take less than the best so far."""
@@ -218,6 +227,12 @@ class _Ways:
         module = self.before("graph-unfold", Room(unfold=True))
         return sum(each.saved_cycles for each in unfoldable(module, machine_for(self.target), Constants.of(module)))
 
+    def _bands_save(self) -> float:
+        """Cycles of products that are saved where several results of depthwise convolutions are made together."""
+        module = self.before("nest-band", Room(band=True))
+        found = bands(module, pricer_of(machine_for(self.target)), Constants.of(module))
+        return sum(each.saved_cycles for each in found)
+
     def has_attention(self) -> bool:
         """Whether there are heads to split, of samples that run one after another and are worth more ways."""
         samples = _samples(self.lowering.module)
@@ -277,7 +292,7 @@ def _cost(program: Program) -> tuple[float, float]:
 
 def _way(room: Room) -> str:
     """A schedule's way to run samples, heads and hidden maps, to place weights, and to make pieces, in words."""
-    parts = ", taps as channels" * room.unfold
+    parts = ", taps as channels" * room.unfold + ", neighbours together" * room.band
     parts += f", {room.span} layers sample by sample" if room.span else ""
     parts += ", weights loaded for each" * room.reload
     parts += ", heads split" * room.split_heads + ", head by head" * room.heads

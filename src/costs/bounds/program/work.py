@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil, prod
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....algebra.affine import Affine, index_forms
-from ....algebra.expr import Access
+from ....algebra.expr import Access, Strided
 from ....algebra.statement import accesses, accesses_of, reduction_dims
 from ....machine import Capability, Machine
 from ....machine.stages import PRODUCTS, kind_of
@@ -110,6 +110,7 @@ class Work:
 
     def _by(self, step: Step, match: Match, capability: Capability) -> list[Option]:
         extents = dict.fromkeys((dim.name for dim in capability.dims), 1)
+        match = _with_neighbours(step, match, capability)
         allowed = dict(match.slots)
         for run in _runs(step):
             for slot in extents:
@@ -206,6 +207,25 @@ def _side_by_side(indices: Sequence[Affine], first: str, second: str) -> bool:
     plain = [form.terms if form.const == 0 else () for form in indices]
     places = [plain.index(((dim, 1),)) if ((dim, 1),) in plain else -1 for dim in (first, second)]
     return not having or (having == places and places[0] + 1 == places[1])
+
+
+def _with_neighbours(step: Step, match: Match, capability: Capability) -> Match:
+    """The places of windows in all dims of results, if nothing but taps of windows of integers is summed (`nest-band`).
+
+    A product that makes several neighbours of what they see together has at most the taps of a window for each: it
+    takes no less than one of so many results and taps, as instructions take no less for longer boxes.
+    """
+    summed, target = set(reduction_dims(step.kernel.statement)), capability.statement.target
+    windows = [form.names for read in step.reads for form in read.forms if len(form.names) > 1]
+    windows = [names for names in windows if summed & {*names}]
+    met = {name for names in windows for name in names}
+    is_real = any(name.startswith(("f", "bf")) for _, name in step.kernel.types)  # zero times infinity is no zero
+    if is_real or not summed or len(step.reads) < 2 or not summed <= met or not isinstance(target, Strided):
+        return match
+    slots = (
+        (d, tuple(dict.fromkeys((*names, *target.dims))) if d in met - summed else names) for d, names in match.slots
+    )
+    return replace(match, slots=tuple(slots))
 
 
 def _unfolded_dims(step: Step) -> set[str]:
