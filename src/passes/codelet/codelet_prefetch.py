@@ -29,8 +29,8 @@ class CodeletPrefetchPass(ModulePass):
 
     With `slack` of 0 or more, maps get their addresses first, with their bytes unused for so many groups after them,
     and weights come early into the holes between them (`ahead`): more of the memory is filled then, but who takes bytes
-    rather waits for those who had them.  With `late` tensors and locals then move to bytes that nobody has used for
-    longer, where lives could not be kept apart by room alone.
+    rather waits for those who had them.  With `late` bytes stay unused after a life as long as there is room, and
+    tensors and locals then move to bytes that nobody has used for longer.
 
     `InfeasibleError` where a memory is too small.
     """

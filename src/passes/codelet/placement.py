@@ -78,11 +78,11 @@ FITTED = *FILLED, 0.8, 0.7
 
 
 def place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], *, late: bool = False) -> Placement:
-    """Addresses in one memory, tensors of `early` living from an earlier operation on; with `late` `reused_late`."""
+    """Addresses, tensors of `early` living from there on; with `late` lives are `lasting`, and bytes `reused_late`."""
     tensors, first_apart = lives.open_tensors(memory), SLACKS.index(NO_SLACK) + 1
     limits = [int(memory.capacity_bytes * share) for share in FITTED]
     ways: Iterable[tuple[Slack | Sequence[Slack], int]] = chain(
-        [(MOST_SLACK, 0)],
+        [] if late else [(MOST_SLACK, 0)],
         ((NO_SLACK, limit) for limit in limits[: len(FILLED)]),
         ((slack, 0) for slack in SLACKS[1:first_apart]),
         ((_slack_that_fits(lives, memory, early, limit), 0) for limit in limits),
@@ -90,7 +90,7 @@ def place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], *, late: 
     )
     found = None
     for slack, filled_bytes in ways:
-        moves = not isinstance(slack, Slack) or (late and slack is not MOST_SLACK)
+        moves = late or not isinstance(slack, Slack)
         found = place_tensors(lives, memory, early, slack, tensors, filled_bytes, late=moves).placement
         if not found.missing_bytes:
             break
