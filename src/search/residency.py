@@ -112,6 +112,12 @@ LARGE = 1 / 8
 HELD_SHARE = 1 / 64
 """Part of a large map's traffic that a step in rows pays for leaving it on chip, and one of wholes for an input."""
 
+SIDE_BY_SIDE = 3
+"""Layers of a group in rows with room for what lies between their kernels, if weights have a memory of their own.
+
+They work side by side then, as their locals take turns (`codelet-prefetch`).
+"""
+
 LAYER_CYCLES = 64
 """What a step in rows pays for each of its layers, in cycles."""
 
@@ -207,7 +213,8 @@ class Search:
         )
         moved = [n for n in touched if n not in self.kept and n not in inner]
         crossing = sum(network.map_bytes[n] for n in moved) / network.bytes_per_cycle
-        need = passing + 2 * max(layer.scratch_bytes for layer in layers)
+        scratch = max(layer.scratch_bytes for layer in layers)
+        need = passing + 2 * scratch
         whole: tuple[Step | None, float] = None, inf
         if len(layers) == 1:
             step = self.whole(start, need)
@@ -223,6 +230,8 @@ class Search:
             need += weights_bytes
         if (own is not None and weights_bytes > own) or not all(layer.by_rows for layer in layers):
             return whole
+        if own is not None and len(layers) > 1:  # else what is left is for weights that come early
+            need += (SIDE_BY_SIDE - 2) * scratch
         best, least = None, inf
         for way in self.rows_of(start, stop):
             rings = sum(size for n, size in way.rings.items() if n not in self.kept or n in inner)

@@ -203,6 +203,18 @@ def test_a_chain_whose_maps_do_not_fit_runs_by_rows():
     assert found == Plan((Step(0, 3, 2),), NOTHING)
 
 
+def test_layers_in_rows_have_room_to_work_side_by_side_where_weights_do_not_need_it():
+    layers = tuple(Layer((n,), (n + 1,), scratch_bytes=10, by_rows=True) for n in range(3))
+
+    def longest(weight_capacity_bytes: int | None) -> int:
+        network = Network(layers, (100,) * 4, frozenset({0}), frozenset({3}), 64, weight_capacity_bytes)
+        found = plan(network, lambda start, stop: [Rows(2, dict.fromkeys(range(start, stop + 1), 10))])
+        return max(step.stop - step.start for step in found.steps if step.rows)
+
+    assert longest(None) == 3  # rings of 40 bytes, and 20 between kernels
+    assert longest(8) == 2  # rings of 30 bytes, and 30 between kernels
+
+
 def test_large_weights_are_streamed_only_where_they_can_be_in_the_largest_pieces_that_leave_room():
     def steps(pieces: tuple[int, ...], capacity: int) -> tuple[Step, ...]:
         layer = Layer((0,), (1,), 60, pieces)
