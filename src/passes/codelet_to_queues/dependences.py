@@ -133,14 +133,12 @@ def _walk(
     """
     count = len(first) - 1
     segments = (table[-1] + 1 if len(table) else 0) + len(far)
-    writer = np.full(segments, -1, np.int32)
-    readers = np.zeros(segments, np.int32)
+    writer, readers = np.full(segments, -1, np.int32), np.zeros(segments, np.int32)
     reader, rest, longer = np.full(1024, -1, np.int32), np.full(1024, -1, np.int32), np.zeros(1024, np.int32)
     passed = np.full(1024, -1, np.int32)  # the last instruction that walked through a cell
     cells, found = 1, 0  # cell 0 is the empty list
     met = np.full(count, -1, np.int32)  # the last instruction that was found to depend on one
-    starts = np.zeros(count + 1, np.int64)
-    before = np.empty(4 * count + 16, np.int32)
+    starts, before = np.zeros(count + 1, np.int64), np.empty(4 * count + 16, np.int32)
     for number in range(count):
         if found + number + 1 > len(before):
             before = np.concatenate((before, np.empty(len(before) + number, np.int32)))
@@ -157,8 +155,7 @@ def _walk(
                     last_writer, last_cell, last_written = other, cell, written
                     last_made = 0 if last_written else cell
                     if other >= 0 and other != number and met[other] != number:
-                        met[other] = number
-                        before[found] = other
+                        met[other], before[found] = number, other
                         found += 1
                     if not last_written:
                         if reader[cell] == number:
@@ -167,10 +164,8 @@ def _walk(
                             if cells == len(reader):
                                 more = np.full(cells, -1, np.int32)
                                 reader, rest = np.concatenate((reader, more)), np.concatenate((rest, more))
-                                longer, passed = (
-                                    np.concatenate((longer, np.zeros_like(more))),
-                                    np.concatenate((passed, more)),
-                                )
+                                longer = np.concatenate((longer, np.zeros_like(more)))
+                                passed = np.concatenate((passed, more))
                             reader[cells], rest[cells], longer[cell] = number, cell, cells
                             cells += 1
                         readers[segment] = last_made = longer[cell]
@@ -179,8 +174,7 @@ def _walk(
                         passed[cell] = number
                         other = reader[cell]
                         if other != number and met[other] != number:
-                            met[other] = number
-                            before[found] = other
+                            met[other], before[found] = number, other
                             found += 1
                         cell = rest[cell]
                     writer[segment], readers[segment] = number, 0
