@@ -9,7 +9,7 @@ Statements 11 and 17 of docs/exact-mapper.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, prod
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from .....costs.compiled import bare, compiled
 from ..space.model import EVERY, PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
 from ..traffic.boxes import along_boxes, box_along, boxes_along, plain_words, share_sent
 from ..traffic.ragged import fixed_sizes
-from ..traffic.window_reuse import Others, left
+from ..traffic.window_reuse import Others
 from ..traffic.windows import Transfer, extent, overlap, room_along, together
 from ..traffic.words import along_window, settle
 from .grids import Sizes, Store
@@ -26,14 +26,8 @@ from .grids import Sizes, Store
 MAX_KNOWN = 1 << 22
 """Cells of tables that are kept for other skeletons."""
 
-SIZE, SHARE, POSITIONS, SLID, KEPT, SURE, PARENT = range(7)
+SIZE, SHARE, POSITIONS, KEPT, SURE, PARENT = range(6)
 """Columns of `window_rows`."""
-
-ANY = Others(inf, inf, 1.0)
-"""Nothing is known of loops of other dimensions."""
-
-COUNTS, SHARES = (1.0, 3.0, 8.0, inf), (0.0, 0.75, 0.9375, 1.0)
-"""What is told apart of such loops."""
 
 
 class Boundary(NamedTuple):
@@ -82,8 +76,8 @@ class Transfers(NamedTuple):
 
 
 @compiled
-def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, out: Floats) -> None:
-    """Fill rows of `out` (N, 7) for window `w` of tensor `t`.
+def window_rows(model: Model, t: int, w: int, rows: Transfers, out: Floats) -> None:
+    """Fill rows of `out` (N, 6) for window `w` of tensor `t`.
 
     Where the first loop may have any number of blocks, only KEPT tells what it finds.  Where sizes are not told apart,
     children of smaller ones may leave gaps, in which others have theirs: all that is known is that each element is sent
@@ -104,7 +98,6 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, o
             out[n, SURE] = boxes_along(model, t, w, tile, child, rows.loose) * box_along(model, t, w, child)
             out[n, PARENT] = share_sent(model, t, box, rows.spread) if rows.spread.shape[0] > 0 else 1.0
             continue
-        out[n, SLID] = left(model, t, w, box, out[n, SIZE])
         if first >= 0 and model.window[t, first] == w and may_leave_gaps(model, t, w, child, step, mixed):
             every, held = out[n, SIZE] * room_along(model, t, w, tile), float(overlap(model, t, w, child, 0, True))
             for d in range(tile.shape[0]):
@@ -112,6 +105,7 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, o
             out[n, SIZE], out[n, SHARE] = min(every, extent(model, t, w, model.bounds)), 1.0
             out[n, POSITIONS], out[n, KEPT] = 1.0, held
             continue
+        others = Others(np.inf, np.inf, 1.0)  # nothing is known of loops of other dimensions
         found = along_window(model, t, w, box, fixed, others)
         out[n, SIZE], out[n, SHARE], out[n, POSITIONS], out[n, KEPT] = found
 
@@ -172,7 +166,7 @@ class Tables:
                 total = total * along(np.minimum(sizes[d], self.bounds[d]), d, self.dims)
         box = Boundary(sizes, blocks or sizes, blocks or sizes)
         for w in range(int(self.model.windows[t])):
-            total = total * self._window(t, w, box, -1, None)[..., SIZE]
+            total = total * self._window(t, w, box)[..., SIZE]
         return total
 
     def fit(self, kept: int, level: int, sizes: Sizes, instances: int = 1) -> Bools:
@@ -222,14 +216,14 @@ class Tables:
                 total = total * along(-(-self.bounds[d] // box.tile[d]), d, self.dims)
         for w in range(int(self.model.windows[t])):
             mine = first if first >= 0 and self.window[t][first] == w else -1
-            total = total * self._along(t, w, box, mine, loops=loops)
+            total = total * _fresh(self._window(t, w, box, mine, loops=loops and mine >= 0))
         return total
 
     def surely(self, t: int, box: Boundary) -> Floats:
         """`boxes.surely_sent` by cell."""
         total = np.full((1,) * self.dims, float(plain_words(self.model, t, self.model.bounds)))
         for w in range(int(self.model.windows[t])):
-            total = total * self._window(t, w, box, -1, None)[..., SURE]
+            total = total * self._window(t, w, box)[..., SURE]
         return total
 
     def share_sent(self, t: int, box: Boundary, first: int) -> Floats:
@@ -238,62 +232,13 @@ class Tables:
             return np.ones((1,) * self.dims)
         if max(n for n, w in zip(box.spread, self.window[t], strict=True) if w >= 0) == 1:
             return np.ones((1,) * self.dims)
-        steps = -(-self.bounds[first] // box.step[first])
-        bound = steps if box.once else np.zeros_like(steps)
-        return self._window(t, self.window[t][first], box, first, bound)[..., PARENT]
+        return self._window(t, self.window[t][first], box, first, loops=not box.once)[..., PARENT]
 
-    def _along(self, t: int, w: int, box: Boundary, first: int, *, loops: bool) -> Floats:
-        """Words along a window; the loop `first` of it, if any, comes next, with all iterations that are left, or any
-        number (`loops`).
-
-        With perfect factors, what loops of other dimensions leave is rounded up to few kinds.
-        """
-        if first < 0:
-            return _fresh(self._window(t, w, box, -1, None))
-        steps = -(-self.bounds[first] // box.step[first])
-        bound = np.zeros_like(steps) if loops else steps
-        if self.model.timeloop or not self.model.perfect:
-            return _fresh(self._window(t, w, box, first, bound))
-        unrelated, beside = self._others(t, w, box)
-        shared = self._shared(t, w, box)
-        counts = np.searchsorted(COUNTS, unrelated) * len(COUNTS) + np.searchsorted(COUNTS, beside)
-        which = counts * len(SHARES) + np.searchsorted(SHARES, shared)
-        found: Floats = np.zeros((1,) * self.dims)
-        for kind in np.unique(which).tolist():
-            count, share = divmod(kind, len(SHARES))
-            several, more = divmod(count, len(COUNTS))
-            others = Others(COUNTS[several], COUNTS[more], SHARES[share])
-            found = np.where(which == kind, _fresh(self._window(t, w, box, first, bound, others)), found)
-        return found
-
-    def _others(self, t: int, w: int, box: Boundary) -> tuple[Floats, Floats]:
-        """Iterations of loops of unrelated dimensions, and of those of other windows."""
-        unrelated, beside = (np.ones((1,) * self.dims) for _ in range(2))
-        for d, kind in enumerate(self.kind[t]):
-            if box.near >> d & 1 and kind == UNRELATED:
-                unrelated = unrelated * along(-(-self.bounds[d] // box.tile[d]), d, self.dims)
-            elif box.near >> d & 1 and self.window[t][d] not in (-1, w):
-                beside = beside * along(-(-self.bounds[d] // box.step[d]), d, self.dims)
-        return unrelated, beside
-
-    def _shared(self, t: int, w: int, box: Boundary) -> Floats:
-        """The most that loops of other windows leave of these, as a share: 0 where there are no such loops."""
-        found: Floats = np.zeros((1,) * self.dims)
-        for other in range(int(self.model.windows[t])):
-            if other == w:
-                continue
-            rows = self._window(t, other, box, -1, None)
-            looping: Floats = np.zeros((1,) * self.dims)
-            for d in range(self.dims):
-                if self.window[t][d] == other and box.near >> d & 1:
-                    looping = np.maximum(looping, along(box.step[d] < self.bounds[d], d, self.dims))
-            found = np.maximum(found, looping * np.minimum(rows[..., SIZE], rows[..., SLID]) / rows[..., SIZE])
-        return found
-
-    def _window(self, t: int, w: int, box: Boundary, first: int, bound: Ints | None, others: Others = ANY) -> Floats:
-        """`window_rows` by cells of the window's dimensions; the loop `first` has `bound` iterations by its cell."""
+    def _window(self, t: int, w: int, box: Boundary, first: int = -1, *, loops: bool = False) -> Floats:
+        """`window_rows` by cells of the window's dimensions; the loop `first` has all iterations that are left, or,
+        with `loops`, any number."""
         mine = [d for d in range(self.dims) if self.window[t][d] == w]
-        key = t, w, first, None if bound is None else bound.tobytes(), others, *box.key(mine)
+        key = t, w, first, loops, *box.key(mine)
         if key not in self._rows:
             shape = [len(box.tile[d]) for d in mine]
             places = np.indices(shape).reshape(len(mine), -1)
@@ -301,12 +246,13 @@ class Tables:
             for filled, sizes in zip(boxes, (*box[:4], box.least or box.child), strict=True):
                 for d, place in zip(mine, places, strict=True) if sizes else ():
                     filled[:, d] = sizes[d][place]
-            bounds = np.ones(places.shape[1], np.int64) if bound is None else bound[places[mine.index(first)]]
-            out, blocks, spread = np.zeros((places.shape[1], 7)), np.ascontiguousarray(bounds), np.array(box.spread)
-            known = first, box.free, box.near, box.once, box.loose, spread.astype(np.int64)
-            window_rows(self.model, t, w, Transfers(boxes, blocks, *known), others, out)
+            out, blocks = np.zeros((places.shape[1], 6)), np.full(places.shape[1], 0 if loops else 1, np.int64)
+            if first >= 0 and not loops:
+                blocks = -(-self.bounds[first] // boxes[2, :, first])
+            known = first, box.free, box.near, box.once, box.loose, np.array(box.spread, np.int64)
+            window_rows(self.model, t, w, Transfers(boxes, blocks, *known), out)
             full = [len(box.tile[d]) if d in mine else 1 for d in range(self.dims)]
-            self._rows[key] = out.reshape([*full, 7])
+            self._rows[key] = out.reshape([*full, 6])
         return self._rows[key]
 
 
