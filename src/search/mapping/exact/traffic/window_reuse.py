@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from .....costs.compiled import bare
 from ..space.model import UNRELATED, Floats, Model
-from .windows import Transfer, all_along, extent, overlap, present, room_along, slid
+from .windows import Transfer, all_along, extent, overlap, present, room_along
 
 
 class Others(NamedTuple):
@@ -72,24 +72,27 @@ def stays(model: Model, t: int, w: int, box: Transfer, size: float, shift: int) 
 
 @bare
 def left(model: Model, t: int, w: int, box: Transfer, size: float) -> float:
-    """Most of the `size` elements of window `w` that are there already when a loop of its own advances; see `slid`."""
-    most, step, first = min(size, float(slid(model, t, w, box))), box.step, -1
+    """Most of the `size` elements of window `w` that are there already when a loop of its own advances."""
+    step, first = box.step, -1
     for d in range(step.shape[0]):
         if model.window[t, d] == w and step[d] < model.bounds[d]:
             first = d
-    if first < 0 or box.once or not model.perfect:
-        return most
+    if first < 0:
+        return 0.0
     other = partner(model, t, w, box, first)
+    if other == -2 or not model.perfect:
+        return size
     if other < 0:
-        return most
+        return stays(model, t, w, box, size, step[first] * model.coefficient[t, first])
     found = 0.0
     for mine, theirs in ((first, other), (other, first)):
         pace, slow = step[mine] * model.coefficient[t, mine], step[theirs] * model.coefficient[t, theirs]
+        alone = model.bounds[theirs] // step[theirs]
         for j in range(model.many[theirs]):
             done = model.divisors[theirs, j]
-            if model.bounds[theirs] // step[theirs] % done == 0:
+            if alone % done == 0 and not (box.once and 1 < done < alone):
                 found = max(found, stays(model, t, w, box, size, pace - (done - 1) * slow))
-    return min(most, found)
+    return found
 
 
 @bare

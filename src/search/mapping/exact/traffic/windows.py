@@ -173,37 +173,3 @@ def alike(model: Model, d: int, size: int) -> tuple[int, int]:
         return size, size
     count = -(-model.bounds[d] // size)
     return -(-model.bounds[d] // count), -(-model.bounds[d] // (count - 1)) - 1
-
-
-@bare
-def apart(one: tuple[int, int], other: tuple[int, int], times: int) -> int:
-    """The least difference of a number of the range `one` and `times` one of the range `other`."""
-    return max(0, one[0] - times * other[1], times * other[0] - one[1])
-
-
-@bare
-def slid(model: Model, t: int, w: int, box: Transfer) -> int:
-    """Most elements of window `w` that stay when one of its own loops advances.
-
-    Where each dimension has a single loop, it moves by its step, and one inside of it falls back to 0.
-    """
-    looping, shift, last, tile, step = 0, 0, -1, box.tile, box.step
-    for d in range(tile.shape[0]):
-        if model.window[t, d] != w or step[d] >= model.bounds[d]:
-            continue
-        looping += 1
-        mine = alike(model, d, step[d])
-        pace = mine[0] * model.coefficient[t, d], mine[1] * model.coefficient[t, d]
-        if looping == 1:
-            shift = pace[0]
-        elif looping == 2 and box.once:
-            theirs = alike(model, last, step[last])
-            other = theirs[0] * model.coefficient[t, last], theirs[1] * model.coefficient[t, last]
-            inside, outside = -(-model.bounds[d] // step[d]) - 1, -(-model.bounds[last] // step[last]) - 1
-            shift = min(shift, pace[0], apart(other, pace, inside), apart(pace, other, outside))
-            if not model.perfect:  # children may be idle at the end
-                shift = min(shift, apart(other, pace, inside - 1), apart(pace, other, outside - 1))
-        else:
-            shift = 0
-        last = d
-    return overlap(model, t, w, tile, shift, looping == 1 and model.perfect) if looping else 0
