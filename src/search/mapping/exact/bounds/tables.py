@@ -98,7 +98,7 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, out: Floats) -> N
             out[n, SURE] = boxes_along(model, t, w, tile, child, rows.loose) * box_along(model, t, w, child)
             out[n, PARENT] = share_sent(model, t, box, rows.spread) if rows.spread.shape[0] > 0 else 1.0
             continue
-        if first >= 0 and model.window[t, first] == w and may_leave_gaps(model, t, w, child, step, mixed):
+        if first >= 0 and model.window[t, first] == w and mixed > 0:
             every, held = out[n, SIZE] * room_along(model, t, w, tile), float(overlap(model, t, w, child, 0, True))
             for d in range(tile.shape[0]):
                 held *= -(-step[d] // child[d]) if model.window[t, d] == w else 1
@@ -108,18 +108,6 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, out: Floats) -> N
         others = Others(np.inf, np.inf, 1.0)  # nothing is known of loops of other dimensions
         found = along_window(model, t, w, box, fixed, others)
         out[n, SIZE], out[n, SHARE], out[n, POSITIONS], out[n, KEPT] = found
-
-
-@bare
-def may_leave_gaps(model: Model, t: int, w: int, child: Ints, step: Ints, mixed: int) -> bool:
-    """Whether tiles of window `w` may be of several sizes along a dimension that has children, and one of its terms
-    counts more than once."""
-    scaled, several = False, False
-    for d in range(child.shape[0]):
-        if model.window[t, d] == w:
-            scaled |= model.coefficient[t, d] > 1
-            several |= (mixed >> d) & 1 == 1 and child[d] < step[d]
-    return scaled and several
 
 
 @compiled
