@@ -15,10 +15,6 @@ from .grids import Sizes
 from .outcomes import Way
 from .tables import EVERY, Boundary, Tables, along
 
-FACTORS = 2, 3, 5, 7, 11, 13
-"""Primes that are tried as factors of a number of blocks; larger ones are taken to divide it."""
-
-
 def parts_of(sizes: Ints, parts: int, bound: int, busy: int) -> Ints:
     """The largest parts of tiles; those from a dimension's `bound` on cover it, and `busy` parts at least have work."""
     return np.maximum(1, np.where(sizes < bound, sizes // parts, np.maximum(-(-sizes // parts), largest(bound, busy))))
@@ -27,14 +23,6 @@ def parts_of(sizes: Ints, parts: int, bound: int, busy: int) -> Ints:
 def largest(bound: int, busy: int) -> int:
     """The largest tile of a dimension of which `busy` at least have work."""
     return bound if busy == 1 else max(-(-bound // busy), (bound - 1) // (busy - 1))
-
-
-def may_divide(numbers: Ints, most: Ints) -> Bools:
-    """Whether one of 2 to `most` may divide a number, each."""
-    found = (numbers > 1) & ((numbers <= most) | (most > FACTORS[-1]))
-    for factor in FACTORS:
-        found |= (numbers > 1) & (factor <= most) & (numbers % factor == 0)
-    return found
 
 
 class Terms:
@@ -213,7 +201,5 @@ class Terms:
             loops = -(-self.most[d] // self.low[d])
             alone = np.where(one, np.maximum(n - (most - 1) * low, 0) / n, 1.0 / np.maximum(fewest, 3))
             idle = np.where(one, idle, (1.0 - 1.0 / children) / np.maximum(fewest - 1, 2))
-            alone = np.where(~one | may_divide(fewest - 1, loops), alone, 0.0)
-            idle = np.where(~one | may_divide(fewest - 2, loops), idle, 0.0)
             found = np.where((most > 2) & (loops > 1), np.maximum(found, np.maximum(alone, idle)), found)
         return found
