@@ -96,7 +96,7 @@ def check(pair: Pair) -> str:
 def coarse() -> None:
     """Tables of few cells."""
     outer.MAX_CELLS = outer.MAX_PERFECT = cost_to_go.MAX_INNER = 6
-    estimates.COARSE_CELLS, estimates.FINE_CELLS, estimates.WINDOW_CELLS = 6, 12, 12
+    estimates.CELLS = estimates.WINDOW_CELLS = 12
 
 
 def _named(names: str, known: tuple[str, ...]) -> list[str]:

@@ -31,15 +31,9 @@ KNOWN, KNOWN_CELLS = 48, 1 << 20
 TURNS, GAIN = 3, 1.005
 """How often a bound of energy times delay is made better by itself at most, as long as it grows by this factor."""
 
-COARSE_CELLS, FINE_CELLS = 1 << 13, 1 << 14
-"""Cells of each memory's grid for skeletons, and for those that coarse tables do not rule out; imperfect factors, no
-windows."""
-
-WINDOW_CELLS = 1 << 16
-"""The latter with windows, of which little is known where sizes of a cell lead to different numbers of steps."""
-
-CLOSE = 1e-3
-"""Relative distance to what is enough within which coarse tables do: finer ones hardly tell mappings apart there."""
+CELLS, WINDOW_CELLS = 1 << 14, 1 << 16
+"""Cells of each memory's grid with imperfect factors, without windows and with them, of which little is known where
+sizes of a cell lead to different numbers of steps."""
 
 MAX_CELLS = 1 << 17
 """Cells of the last memory's grid with which cycles are told apart by tile."""
@@ -53,20 +47,14 @@ class Estimates:
         self.bounds: list[int] = model.bounds.tolist()
         tables = Tables(model)
         self.outer = Outer(model, tables, children)
-        self.sections = Sections(self.outer)
-        coarse, fine = (0, WINDOW_CELLS) if model.windows.any() else (COARSE_CELLS, FINE_CELLS)
-        self.coarse = Ahead(model, tables, self.outer, self.sections, 0 if model.perfect else coarse)
-        self.ahead = self.coarse
-        if not model.perfect:
-            self.ahead = Ahead(model, tables, self.outer, Sections(self.outer, fine), fine)
+        cells = 0 if model.perfect else WINDOW_CELLS if model.windows.any() else CELLS
+        self.ahead = Ahead(model, tables, self.outer, Sections(self.outer, cells), cells)
         self.skeleton = new_skeleton(len(model.capacity), len(model.bounds), len(model.full))
         self.timed = bool(np.isfinite(model.bandwidth).any())
         self._by_tile = self.timed and int(self.outer.grid.size.prod()) <= MAX_CELLS
         self._known: dict[tuple[Spread, Kept], tuple[float, Beyond]] = {}
-        self._bounded: dict[tuple[Spread, Kept], tuple[float, Ahead]] = {}
+        self._bounded: dict[tuple[Spread, Kept], float] = {}
         self._past = Past(model)
-        self._used = self.ahead
-        self._timing: tuple[tuple[Spread, Kept, bool], Delays] | None = None
         self._latest = 0.0
 
     def value(self, energy: float, cycles: float) -> float:
@@ -118,7 +106,7 @@ class Estimates:
 
     @remembered
     def _least_by_tile(self, spread: Spread, kept: Kept) -> float:
-        energy, section = self.with_hops(spread, kept)[1], self.coarse.section_of(self.skeleton)
+        energy, section = self.with_hops(spread, kept)[1], self.ahead.section_of(self.skeleton)
         return self._past.product(section, self.skeleton, kept, energy, float(self.limits.cycles))
 
     def by_tables(self, spread: Spread, kept: Kept, bound: float, most: float) -> float:
@@ -126,37 +114,33 @@ class Estimates:
         base, inner = self.with_hops(spread, kept)
         if (spread, kept) in self._known:
             return self._known[spread, kept][0]
+        self.ahead.take(self.skeleton)
         if (spread, kept) in self._bounded:
-            self._latest, self._used = self._bounded[spread, kept]
-            self._used.take(self.skeleton)
+            self._latest = self._bounded[spread, kept]
         else:
-            self._used = self.coarse
-            self._latest = self._by_tables(self.coarse, (spread, kept), base, inner, bound, most)
-            if self._latest < most * (1 - CLOSE) and self.ahead != self.coarse:
-                self._used = self.ahead
-                self._latest = self._by_tables(self.ahead, (spread, kept), base, inner, self._latest, most)
+            self._latest = self._by_tables(base, inner, bound, most)
             if self._latest < most:
-                self._bounded[spread, kept] = self._latest, self._used
+                self._bounded[spread, kept] = self._latest
         return self._latest
 
-    def _by_tables(
-        self, ahead: Ahead, which: tuple[Spread, Kept], base: float, inner: float, bound: float, most: float
-    ) -> float:
-        ahead.take(self.skeleton)
-        delays = self._delays(*which, ahead) if self.objective != 1 and self._by_tile else None
-        if delays is not None and not self.objective and delays.vary and most < inf:
-            if self._weighed(ahead, delays, most, inner + delays.lightest, base, most) >= most:
-                return most
-        energy = base + ahead.least()
-        if delays is not None:
+    def _by_tables(self, base: float, inner: float, bound: float, most: float) -> float:
+        """`by_tables` of the skeleton that was taken up, with the energies of `with_hops`."""
+        far = np.empty(2)
+        steady, delays = float(steady_and_far(self.model, self.skeleton, far)), None
+        least = max(steady, self.limits.cycles)
+        if self.objective != 1 and self._by_tile:
+            limits, section = (steady, float(self.limits.cycles)), self.ahead.section_of(self.skeleton)
+            delays = Delays(self.outer, section, self.model, self.skeleton, limits, (float(far[0]), float(far[1])))
             least = delays.least
-        else:
-            least = max(float(steady_and_far(self.model, self.skeleton, np.empty(2))), self.limits.cycles)
+            if not self.objective and delays.vary and most < inf:
+                if self._weighed(delays, most, inner + delays.lightest, base, most) >= most:
+                    return most
+        energy = base + self.ahead.least()
         bound = max(bound, self.value(energy, least))
         if delays is None or self.objective or energy == inf:
             return bound
         for _ in range(TURNS if delays.vary else 0):
-            more = self._weighed(ahead, delays, bound, energy, base)
+            more = self._weighed(delays, bound, energy, base)
             if bound >= most or more <= bound * GAIN:
                 break
             bound = more
@@ -166,7 +150,7 @@ class Estimates:
         """Tables for a walk of the skeleton that was bounded by tables just now."""
         if (spread, kept) in self._known:
             return self._known[spread, kept][1]
-        beyond = self._used.beyond()
+        beyond = self.ahead.beyond()
         if beyond.inner.size + beyond.outer.size < KNOWN_CELLS and len(self._known) < KNOWN:
             self._known[spread, kept] = self._latest, beyond
         return beyond
@@ -176,21 +160,7 @@ class Estimates:
         self._known.pop((spread, kept), None)
         self._bounded.pop((spread, kept), None)
 
-    def _weighed(
-        self, ahead: Ahead, delays: Delays, bound: float, energy: float, base: float, most: float = inf
-    ) -> float:
+    def _weighed(self, delays: Delays, bound: float, energy: float, base: float, most: float = inf) -> float:
         """The larger bound that a smaller one leads to; `most` is as good as more."""
         least = delays.least * (1 - ROUNDING)
-        return least * (base + ahead.weighed(delays, bound, energy, most / least * (1 + ROUNDING) - base))
-
-    def _delays(self, spread: Spread, kept: Kept, ahead: Ahead) -> Delays:
-        """Cycles by tile in the skeleton, which is set up."""
-        key = spread, kept, ahead is self.coarse
-        if self._timing is None or self._timing[0] != key:
-            far = np.empty(2)
-            steady = float(steady_and_far(self.model, self.skeleton, far))
-            limits = steady, float(self.limits.cycles)
-            section = ahead.section_of(self.skeleton)
-            found = Delays(self.outer, section, self.model, self.skeleton, limits, (float(far[0]), float(far[1])))
-            self._timing = key, found
-        return self._timing[1]
+        return least * (base + self.ahead.weighed(delays, bound, energy, most / least * (1 + ROUNDING) - base))

@@ -59,7 +59,7 @@ def test_equals_enumeration(factors: Factors, share: float):
 def test_coarse_tables_leave_nothing_out(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(outer, "MAX_CELLS", 6)
     monkeypatch.setattr(cost_to_go, "MAX_INNER", 4)
-    monkeypatch.setattr(estimates, "FINE_CELLS", 12)
+    monkeypatch.setattr(estimates, "CELLS", 12)
     found = [check(seed, "imperfect") for seed in range(1000, 1000 + 5 * FEW)]
     assert sum(proven is not None for proven in found) >= FEW
 
