@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .....algebra.factors import divisors_of
-from .model import UNRELATED, WINDOW, Bools, Ints, Model
+from .model import Ints, Model
 
 Columns = tuple[int, int]
 """Columns and rows of a mesh."""
@@ -24,18 +24,12 @@ class Mesh(NamedTuple):
     factors: Ints
 
 
-def factors_of(bound: int, meshes: Sequence[Columns], *, perfect: bool, split: bool, every: bool) -> list[int]:
-    """Numbers of children that a dimension may be spread over.
-
-    With imperfect factors along one axis, more than half of the bound is no better than the half, but for the bound
-    itself; unless `every` one counts: more children have more ports, how far a window moves depends on them, and of
-    more children that each have sums of their own fewer come back to them.  Factors along both axes may leave part of
-    the last row idle.
-    """
+def factors_of(bound: int, meshes: Sequence[Columns], *, perfect: bool, split: bool) -> list[int]:
+    """Numbers of children that a dimension may be spread over; along both axes part of the last row may be idle."""
     most = max(columns * rows for columns, rows in meshes)
     if perfect:
         return [factor for factor in divisors_of(bound) if factor <= most]
-    found = {n for n in range(1, min(bound, most) + 1) if every or n == bound or n <= (bound + 1) // 2}
+    found = set(range(1, min(bound, most) + 1))
     for columns, rows in meshes:
         if split and min(columns, rows) > 1:
             found |= {
@@ -52,12 +46,9 @@ def mesh_of(model: Model, groups: Sequence[Sequence[Columns]], spread: Sequence[
     bounds: list[int] = model.bounds.tolist()
     room = np.array([_room(group) for group in groups], np.int64)
     meshes = [group[0] if len(group) == 1 else (_room(group), 1) for group in groups]
-    timed = bool(np.isfinite(model.bandwidth).any())
-    summed: Bools = (model.kind[model.is_output] == UNRELATED).any(axis=0)
-    every: list[bool] = (timed | (model.kind == WINDOW).any(axis=0) | summed).tolist()
     lists = [
-        factors_of(n, meshes, perfect=model.perfect, split=split, every=some) if may else [1]
-        for n, some, may in zip(bounds, every, spread, strict=True)
+        factors_of(n, meshes, perfect=model.perfect, split=split) if may else [1]
+        for n, may in zip(bounds, spread, strict=True)
     ]
     factors = np.zeros((len(bounds), max(len(found) for found in lists) + 1), np.int64)
     for d, found in enumerate(lists):
