@@ -145,27 +145,6 @@ def next_bound(task: Task, level: int, d: int, bound: int) -> int:
 
 
 @bare
-def first_limit(task: Task, level: int, d: int) -> int:
-    """What `next_bound` begins at: more than the factors of dimension `d` that fit, 0 if all do, 1 if none does."""
-    state, most = task.state, next_bound(task, level, d, 0)
-    tile = state.tile[level]
-    tile[d] = state.base[level, d] * most
-    if level == task.skeleton.kept.shape[0] - 1 or fits(task, level, tile):
-        tile[d] = state.base[level, d]
-        return 0
-    low, high = 0, most
-    while low < high - 1:
-        middle = (low + high) // 2
-        tile[d] = state.base[level, d] * middle
-        if fits(task, level, tile):
-            low = middle
-        else:
-            high = middle
-    tile[d] = state.base[level, d]
-    return low + 1
-
-
-@bare
 def below_cell(task: Task, level: int, d: int, bound: int) -> int:
     """The smallest factor of dimension `d` that leads to the same cell as `bound`; at least 1."""
     beyond, base = task.beyond, task.state.base[level, d]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .....costs.compiled import bare, bare_entry
 from ..bounds.nodes import Task, affordable, fits, hopeless, outlook, promising
-from ..dominance.factors import below_cell, better_outside, first_limit, next_bound, some_better_outside
+from ..dominance.factors import below_cell, better_outside, next_bound, some_better_outside
 from ..dominance.merging import merging_left, some_merge, takes_over
 from ..space.model import Ints
 from ..traffic.busy import full_children
@@ -203,9 +203,9 @@ def next_loop(task: Task, frames: Frames) -> None:
     if bound > 0:
         pop(state, level, d, bound)
     last = level == task.skeleton.kept.shape[0] - 1
-    limit = bound if bound > 0 else first_limit(task, level, d)
+    limit = bound
     if bound == 0 and not (last and state.base[level, d] >= task.model.bounds[d]):
-        limit = 2 if takes_over(task, level, d, row[ALIVE]) else limit
+        limit = 2 if takes_over(task, level, d, row[ALIVE]) else 0
     left = row[REMAINING] & ~(1 << d)
     fixed = (1 << task.model.bounds.shape[0]) - 1 & ~left
     while True:
