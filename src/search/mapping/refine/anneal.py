@@ -1,8 +1,7 @@
 """Simulated annealing on guesses: some hundred thousand mappings a second.
 
 A step gives a part of a factor of one dimension to another slot (a memory's loops, a row or a column), exchanges parts
-of two dimensions, gives an axis of an array to another dimension, moves a loop, moves the border between two memories'
-loops, or keeps a tensor more or less.  Steps to what does not fit are not taken.
+of two dimensions, moves a loop, or keeps a tensor more or less.  Steps to what does not fit are not taken.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from .guess import Guess, Room, guess_one, room
 NOW, TRIAL, BEST = range(3)
 """Rows of the batch that a chain works on."""
 
-FACTOR, EXCHANGE, FILL, BORDER, ORDER = 0.32, 0.52, 0.7, 0.76, 0.88
+FACTOR, EXCHANGE, ORDER = 0.42, 0.68, 0.84
 """Kinds of steps: which share of them comes up to each; the others keep a tensor or not."""
 
 MOST_PRIMES = 8
@@ -35,15 +34,13 @@ MOST_PRIMES = 8
 
 class Rules(NamedTuple):
     """The space: `slots` (S, 2) of (temporal 0, X 1 or Y 2; level), `free` (F, 2) of (level, tensor), `dims`, `primes`
-    (D, P) of each of the `bounds` (D,), 0 beyond the last; `mesh` (L, 2) columns and rows; which dims may `spread`
-    (D,); the number of the objective."""
+    (D, P) of each of the `bounds` (D,), 0 beyond the last; which dims may `spread` (D,); the number of the objective."""
 
     slots: Ints
     free: Ints
     dims: Ints
     primes: Ints
     bounds: Ints
-    mesh: Ints
     spread: Bools
     imperfect: bool
     split: bool
@@ -79,7 +76,6 @@ class Annealer:
             np.array(dims, np.int64),
             primes,
             np.array(problem.bounds, np.int64),
-            np.array([arch.fan_out(level) for level in range(len(arch.levels))], np.int64),
             np.array(arch.may_spread(problem), np.bool_),
             request.space.factors == "imperfect" and request.model == "exact",
             request.space.split_axes,
@@ -200,12 +196,8 @@ def _step(trial: Trial, rules: Rules, random: NDArray[np.uint64]) -> bool:
         level, t = rules.free[_below(random, len(rules.free))]
         trial.kept[level, t] = not trial.kept[level, t]
         return True
-    if kind >= BORDER:
-        return _reorder(trial, random)
-    if kind >= FILL:
-        return _shift(trial, random)
     if kind >= EXCHANGE:
-        return _fill(trial, rules, random) and (rules.split or _apart(trial))
+        return _reorder(trial, random)
     a, b = _below(random, len(rules.slots)), _below(random, len(rules.slots))
     d = rules.dims[_below(random, len(rules.dims))]
     if a == b or not _give(trial, rules, random, d, a, b):
@@ -251,59 +243,6 @@ def _cover(trial: Trial, rules: Rules, kind: int, level: int, d: int) -> None:
 
 
 @bare
-def _fill(trial: Trial, rules: Rules, random: NDArray[np.uint64]) -> bool:
-    """An axis of an array goes from one dimension to another, as much of it as there is room for.
-
-    The factors go to loops of some memory, and come from those of another one.
-    """
-    levels = trial.factors.shape[1]
-    axes = len(rules.slots) - levels
-    if axes == 0:
-        return False
-    kind, level = rules.slots[levels + _below(random, axes)]
-    d, e = rules.dims[_below(random, len(rules.dims))], rules.dims[_below(random, len(rules.dims))]
-    to_level, from_level = _below(random, levels), _below(random, levels)
-    if not rules.spread[e]:
-        return False
-    factor = trial.factors[kind, level, d]
-    if d != e and factor > 1:
-        if trial.factors[0, to_level, d] == 1:
-            _place_new(trial.order[to_level], d, _below(random, trial.order.shape[1]))
-        trial.factors[kind, level, d] = 1
-        if rules.imperfect:
-            _cover(trial, rules, 0, to_level, d)
-        else:
-            trial.factors[0, to_level, d] *= factor
-    used = 1
-    for other in range(len(rules.bounds)):
-        used *= trial.factors[kind, level, other] if other != e else 1
-    room = int(rules.mesh[level, kind - 1] // used)
-    if rules.imperfect:
-        most = min(room, rules.bounds[e])
-        if _uniform(random) < 0.5:
-            most = ceil(rules.bounds[e] / ceil(rules.bounds[e] / most))
-        trial.factors[kind, level, e] = int(most)
-        _cover(trial, rules, 0, from_level, e)
-        return True
-    taking = trial.factors[kind, level, e]
-    part = _part(trial.factors[0, from_level, e], room // int(taking), rules.primes[e], random)
-    trial.factors[kind, level, e] = taking * part
-    trial.factors[0, from_level, e] //= part
-    return part != 1
-
-
-@bare
-def _part(factor: int, room: int, primes: Ints, random: NDArray[np.uint64]) -> int:
-    """A divisor of a factor that has room, and that no other prime of the factor makes larger."""
-    part, first = 1, _below(random, len(primes))
-    for k in range(len(primes)):
-        prime = primes[(first + k) % len(primes)]
-        while prime > 1 and part * prime <= room and factor % (part * prime) == 0:
-            part *= prime
-    return part
-
-
-@bare
 def _left(factor: int, rules: Rules, random: NDArray[np.uint64], d: int) -> int:
     """What is left of a factor: with imperfect ones, also one more or less, or a multiple."""
     kind = _below(random, 10) if rules.imperfect else _below(random, 6)
@@ -321,27 +260,6 @@ def _left(factor: int, rules: Rules, random: NDArray[np.uint64], d: int) -> int:
     if kind == 8:
         return factor + 1
     return factor * 2
-
-
-@bare
-def _shift(trial: Trial, random: NDArray[np.uint64]) -> bool:
-    """The outermost loop of a level becomes the innermost of the next one, or the other way round.
-
-    The nest stays as it is (but for loops that merge): memories of one tensor each need tiles of their own.
-    """
-    levels, dims = trial.order.shape
-    level, outwards = _below(random, levels - 1), _uniform(random) < 0.5
-    source, target = (level, level + 1) if outwards else (level + 1, level)
-    for k in range(dims):
-        d = trial.order[source, dims - 1 - k if outwards else k]
-        factor = trial.factors[0, source, d]
-        if factor > 1:
-            trial.factors[0, source, d] = 1
-            if trial.factors[0, target, d] == 1:
-                _place_new(trial.order[target], d, 0 if outwards else dims - 1)
-            trial.factors[0, target, d] *= factor
-            return True
-    return False
 
 
 @bare
