@@ -123,13 +123,13 @@ def links_per_word(axes: Axes, mapped: LevelMapping) -> float:
     """
     related = axes.related
     (columns, width), (rows, _) = (
-        _farthest([(loop.bound, loop.dim in related) for loop in loops])
+        farthest([(loop.bound, loop.dim in related) for loop in loops])
         for loops in (mapped.spatial_x, mapped.spatial_y)
     )
     return columns + width * rows
 
 
-def _farthest(loops: list[tuple[int, bool]]) -> tuple[float, int]:
+def farthest(loops: list[tuple[int, bool]]) -> tuple[float, int]:
     """Mean distance to the last child that needs a word along one axis of the array, and how many children do."""
     pitch, distance = 1, 0.0
     for bound, related in loops:

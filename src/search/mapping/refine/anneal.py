@@ -34,7 +34,7 @@ MOST_PRIMES = 8
 
 class Rules(NamedTuple):
     """The space: `slots` (S, 2) of (temporal 0, X 1 or Y 2; level), `free` (F, 2) of (level, tensor), `dims`, `primes`
-    (D, P) of each of the `bounds` (D,), 0 beyond the last; which dims may `spread` (D,); the number of the objective."""
+    (D, P) of each of the `bounds` (D,), 0 beyond the last; which dims may `spread` (D,); the objective's number."""
 
     slots: Ints
     free: Ints

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .....costs.exact.traffic import farthest
 from ...remembered import remembered
 from ..space.model import PLAIN, UNRELATED, WINDOW, Floats, Model
 from ..space.spreads import Factors, Layout, layouts_of, orders_along
@@ -136,17 +137,7 @@ class Hops:
         """Links per word of each tensor, as `costs.exact.traffic.links_per_word`."""
         found: list[float] = []
         for kinds in (self._model.kind != UNRELATED).tolist():
-            columns, width = _farthest(placement.x, placement.order_x, kinds)
-            rows, _ = _farthest(placement.y, placement.order_y, kinds)
+            columns, width = farthest([(placement.x[d], kinds[d]) for d in placement.order_x])
+            rows, _ = farthest([(placement.y[d], kinds[d]) for d in placement.order_y])
             found.append(columns + width * rows)
         return found
-
-
-def _farthest(factors: Factors, order: Factors, related: list[bool]) -> tuple[float, int]:
-    """Mean distance to the last child that needs a word along one axis, and how many children do."""
-    pitch, members, distance = 1, 1, 0.0
-    for d in order:
-        distance += (factors[d] - 1) * pitch * (0.5 if related[d] else 1.0)
-        members *= 1 if related[d] else factors[d]
-        pitch *= factors[d]
-    return distance, members
