@@ -9,7 +9,7 @@ Statements 11 and 17 of docs/exact-mapper.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import inf, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +28,10 @@ MAX_KNOWN = 1 << 22
 
 SIZE, SHARE, POSITIONS, KEPT, SURE, PARENT = range(6)
 """Columns of `window_rows`."""
+
+
+ANY = Others(inf, inf, 1.0)
+"""Nothing is known of loops of other dimensions."""
 
 
 class Boundary(NamedTuple):
@@ -76,7 +80,7 @@ class Transfers(NamedTuple):
 
 
 @compiled
-def window_rows(model: Model, t: int, w: int, rows: Transfers, out: Floats) -> None:
+def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, out: Floats) -> None:
     """Fill rows of `out` (N, 6) for window `w` of tensor `t`.
 
     Where the first loop may have any number of blocks, only KEPT tells what it finds.  Where sizes are not told apart,
@@ -105,7 +109,6 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, out: Floats) -> N
             out[n, SIZE], out[n, SHARE] = min(every, extent(model, t, w, model.bounds)), 1.0
             out[n, POSITIONS], out[n, KEPT] = 1.0, held
             continue
-        others = Others(np.inf, np.inf, 1.0)  # nothing is known of loops of other dimensions
         found = along_window(model, t, w, box, fixed, others)
         out[n, SIZE], out[n, SHARE], out[n, POSITIONS], out[n, KEPT] = found
 
@@ -204,7 +207,7 @@ class Tables:
                 total = total * along(-(-self.bounds[d] // box.tile[d]), d, self.dims)
         for w in range(int(self.model.windows[t])):
             mine = first if first >= 0 and self.window[t][first] == w else -1
-            total = total * _fresh(self._window(t, w, box, mine, loops=loops and mine >= 0))
+            total = total * self._along(t, w, box, mine, loops=loops)
         return total
 
     def surely(self, t: int, box: Boundary) -> Floats:
@@ -222,11 +225,32 @@ class Tables:
             return np.ones((1,) * self.dims)
         return self._window(t, self.window[t][first], box, first, loops=not box.once)[..., PARENT]
 
-    def _window(self, t: int, w: int, box: Boundary, first: int = -1, *, loops: bool = False) -> Floats:
+    def _along(self, t: int, w: int, box: Boundary, first: int, *, loops: bool) -> Floats:
+        """Words along a window; the loop `first` of it, if any, comes next.  With perfect factors it is told apart
+        whether dimensions loop that do not index the tensor, and those of other windows; else any may."""
+        if first < 0:
+            return _fresh(self._window(t, w, box))
+        if self.model.timeloop or not self.model.perfect:
+            return _fresh(self._window(t, w, box, first, loops=loops))
+        unrelated, beside = (np.zeros((1,) * self.dims) for _ in range(2))
+        for d, kind in enumerate(self.kind[t]):
+            if box.near >> d & 1 and kind == UNRELATED:
+                unrelated = np.maximum(unrelated, along(box.tile[d] < self.bounds[d], d, self.dims))
+            elif box.near >> d & 1 and self.window[t][d] not in (-1, w):
+                beside = np.maximum(beside, along(box.step[d] < self.bounds[d], d, self.dims))
+        which, found = unrelated + 2 * beside, np.zeros((1,) * self.dims)
+        for kind in np.unique(which).tolist():
+            others = Others(inf if kind % 2 else 1.0, inf if kind >= 2 else 1.0, 1.0)
+            found = np.where(which == kind, _fresh(self._window(t, w, box, first, others, loops=loops)), found)
+        return found
+
+    def _window(
+        self, t: int, w: int, box: Boundary, first: int = -1, others: Others = ANY, *, loops: bool = False
+    ) -> Floats:
         """`window_rows` by cells of the window's dimensions; the loop `first` has all iterations that are left, or,
         with `loops`, any number."""
         mine = [d for d in range(self.dims) if self.window[t][d] == w]
-        key = t, w, first, loops, *box.key(mine)
+        key = t, w, first, others, loops, *box.key(mine)
         if key not in self._rows:
             shape = [len(box.tile[d]) for d in mine]
             places = np.indices(shape).reshape(len(mine), -1)
@@ -238,7 +262,7 @@ class Tables:
             if first >= 0 and not loops:
                 blocks = -(-self.bounds[first] // boxes[2, :, first])
             known = first, box.free, box.near, box.once, box.loose, np.array(box.spread, np.int64)
-            window_rows(self.model, t, w, Transfers(boxes, blocks, *known), out)
+            window_rows(self.model, t, w, Transfers(boxes, blocks, *known), others, out)
             full = [len(box.tile[d]) if d in mine else 1 for d in range(self.dims)]
             self._rows[key] = out.reshape([*full, 6])
         return self._rows[key]
