@@ -18,7 +18,7 @@ from .....costs.compiled import bare, compiled
 from ..space.model import EVERY, PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
 from ..traffic.boxes import along_boxes, box_along, boxes_along, plain_words, share_sent
 from ..traffic.ragged import fixed_sizes
-from ..traffic.window_reuse import Others
+from ..traffic.window_reuse import Others, left
 from ..traffic.windows import Transfer, extent, overlap, room_along, together
 from ..traffic.words import along_window, settle
 from .grids import Sizes, Store
@@ -26,12 +26,15 @@ from .grids import Sizes, Store
 MAX_KNOWN = 1 << 22
 """Cells of tables that are kept for other skeletons."""
 
-SIZE, SHARE, POSITIONS, KEPT, SURE, PARENT = range(6)
+SIZE, SHARE, POSITIONS, SLID, KEPT, SURE, PARENT = range(7)
 """Columns of `window_rows`."""
 
 
 ANY = Others(inf, inf, 1.0)
 """Nothing is known of loops of other dimensions."""
+
+SHARES = 0.0, 0.75, 0.9375, 1.0
+"""What is told apart of what they leave."""
 
 
 class Boundary(NamedTuple):
@@ -81,7 +84,7 @@ class Transfers(NamedTuple):
 
 @compiled
 def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, out: Floats) -> None:
-    """Fill rows of `out` (N, 6) for window `w` of tensor `t`.
+    """Fill rows of `out` (N, 7) for window `w` of tensor `t`.
 
     Where the first loop may have any number of blocks, only KEPT tells what it finds.  Where sizes are not told apart,
     children of smaller ones may leave gaps, in which others have theirs: all that is known is that each element is sent
@@ -102,6 +105,7 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, o
             out[n, SURE] = boxes_along(model, t, w, tile, child, rows.loose) * box_along(model, t, w, child)
             out[n, PARENT] = share_sent(model, t, box, rows.spread) if rows.spread.shape[0] > 0 else 1.0
             continue
+        out[n, SLID] = left(model, t, w, box, out[n, SIZE])
         if first >= 0 and model.window[t, first] == w and mixed > 0:
             every, held = out[n, SIZE] * room_along(model, t, w, tile), float(overlap(model, t, w, child, 0, True))
             for d in range(tile.shape[0]):
@@ -226,8 +230,11 @@ class Tables:
         return self._window(t, self.window[t][first], box, first, loops=not box.once)[..., PARENT]
 
     def _along(self, t: int, w: int, box: Boundary, first: int, *, loops: bool) -> Floats:
-        """Words along a window; the loop `first` of it, if any, comes next.  With perfect factors it is told apart
-        whether dimensions loop that do not index the tensor, and those of other windows; else any may."""
+        """Words along a window; the loop `first` of it, if any, comes next.
+
+        With perfect factors it is told apart whether dimensions loop that do not index the tensor, those of other
+        windows, and about how much an advance of the latter leaves; else nothing is known of them.
+        """
         if first < 0:
             return _fresh(self._window(t, w, box))
         if self.model.timeloop or not self.model.perfect:
@@ -238,10 +245,20 @@ class Tables:
                 unrelated = np.maximum(unrelated, along(box.tile[d] < self.bounds[d], d, self.dims))
             elif box.near >> d & 1 and self.window[t][d] not in (-1, w):
                 beside = np.maximum(beside, along(box.step[d] < self.bounds[d], d, self.dims))
-        which, found = unrelated + 2 * beside, np.zeros((1,) * self.dims)
+        which = unrelated + 2 * beside + 4 * np.searchsorted(SHARES, self._shared(t, w, box))
+        found: Floats = np.zeros((1,) * self.dims)
         for kind in np.unique(which).tolist():
-            others = Others(inf if kind % 2 else 1.0, inf if kind >= 2 else 1.0, 1.0)
+            others = Others(inf if kind % 2 else 1.0, inf if kind % 4 > 1 else 1.0, SHARES[int(kind) // 4])
             found = np.where(which == kind, _fresh(self._window(t, w, box, first, others, loops=loops)), found)
+        return found
+
+    def _shared(self, t: int, w: int, box: Boundary) -> Floats:
+        """The most that loops of other windows leave of these, as a share: 0 where there are no such loops."""
+        found: Floats = np.zeros((1,) * self.dims)
+        for other in range(int(self.model.windows[t])):
+            if other != w:
+                rows = self._window(t, other, box)
+                found = np.maximum(found, np.minimum(rows[..., SIZE], rows[..., SLID]) / rows[..., SIZE])
         return found
 
     def _window(
@@ -258,13 +275,13 @@ class Tables:
             for filled, sizes in zip(boxes, (*box[:4], box.least or box.child), strict=True):
                 for d, place in zip(mine, places, strict=True) if sizes else ():
                     filled[:, d] = sizes[d][place]
-            out, blocks = np.zeros((places.shape[1], 6)), np.full(places.shape[1], 0 if loops else 1, np.int64)
+            out, blocks = np.zeros((places.shape[1], 7)), np.full(places.shape[1], 0 if loops else 1, np.int64)
             if first >= 0 and not loops:
                 blocks = -(-self.bounds[first] // boxes[2, :, first])
             known = first, box.free, box.near, box.once, box.loose, np.array(box.spread, np.int64)
             window_rows(self.model, t, w, Transfers(boxes, blocks, *known), others, out)
             full = [len(box.tile[d]) if d in mine else 1 for d in range(self.dims)]
-            self._rows[key] = out.reshape([*full, 6])
+            self._rows[key] = out.reshape([*full, 7])
         return self._rows[key]
 
 
