@@ -64,7 +64,7 @@ def has_divisor(number: int, first: int, final: int) -> bool:
 class Side(NamedTuple):
     """One of the two terms of a window: its coefficient, its blocks, how far the window moves with one, at least and at
     most, the largest tiles of the parent and of a child, the children at most that are idle in the last block, how many
-    there are, whether the parent's tile has all, and what the last block lacks, at most."""
+    there are, and whether the parent's tile has all."""
 
     scale: int
     blocks: int
@@ -75,7 +75,6 @@ class Side(NamedTuple):
     idle: int
     children: int
     whole: bool
-    short: int
 
 
 @bare
@@ -91,8 +90,7 @@ def side_of(model: Model, t: int, d: int, tile: int, box: Transfer, fixed: bool)
     parts = -(-tile // child)
     idle = max(0, times * -(-n // step) - -(-n // high)) if times > 1 else 0
     near, far = c * times * low, c * times * high
-    short = max(0, -(-n // step) * times * high - n) if step < n else 0
-    return Side(c, -(-n // step), near, far, min(n, high * parts), min(n, high), idle, times, parts == times, short)
+    return Side(c, -(-n // step), near, far, min(n, high * parts), min(n, high), idle, times, parts == times)
 
 
 @bare
@@ -145,39 +143,13 @@ def all_tiles(one: Side, two: Side, bound: int, other: int) -> float:
 
 @bare
 def held(one: Side, two: Side, least: int, most: int) -> float:
-    """Elements at most that a window shares with itself moved by `least` to `most`, for all its children.
-
-    Children may move differently far; if all do so to one side, what is held lacks so much at that end.
-    """
+    """Elements at most that a window shares with itself moved by `least` to `most`, for all its children."""
     shift, exact = max(0, least, -most), least == most
     found = shared_by(one.scale, one.tile, two.scale, two.tile, shift, exact)
     along, across = -(-one.tile // one.child), -(-two.tile // two.child)
     if found > 0 and along * across > 1:
         found = min(found, along * across * shared_by(one.scale, one.child, two.scale, two.child, shift, exact))
-        if one.scale == 1 and two.scale == 1 and one.whole and two.whole and min(along, across) == 1:
-            split, other = (one, two) if across == 1 else (two, one)
-            # On the way ahead a block that is cut off needs less of what is new.
-            new = max(0, shift - one.short - two.short) if least > 0 else shift
-            found = min(found, held_by_row(split.tile, split.child, other.tile - 1, new))
     return float(found)
-
-
-@bare
-def held_by_row(length: int, child: int, more: int, shift: int) -> int:
-    """Elements at most that stay where children side by side, of `child` of the `length` positions at most, move by
-    `shift` or more; each has `more` elements of those of the next ones.
-
-    A child lacks the first of its own, so of its positions all but `shift` stay, which is most if few have as many as
-    they may; the last has `more`.
-    """
-    rest = length % child
-    full, last = length // child * max(0, child - shift), max(0, rest - shift)
-    if rest == 0:
-        return full - max(0, child - shift) + max(0, child + more - shift)
-    most = full + max(0, rest + more - shift)
-    if length >= child:
-        most = max(most, full - max(0, child - shift) + max(0, child + more - shift) + last)
-    return most
 
 
 @bare
