@@ -163,15 +163,6 @@ def advance(one: Side, two: Side) -> float:
 
 
 @bare
-def idling(back: Side, other: Side) -> int:
-    """Elements at most that children hold which are idle in the last block along `back`."""
-    part = -(-back.far // (back.scale * back.children))
-    if other.children == 1:
-        return back.idle * distinct2(back.scale, part, other.scale, other.tile)
-    return back.idle * part * other.tile
-
-
-@bare
 def crossing(ahead: Side, back: Side, fewest: int) -> float:
     """Elements that stay, at most, when the window moves by a block along `ahead` and falls back by `fewest` blocks or
     more along `back`."""
@@ -182,10 +173,7 @@ def crossing(ahead: Side, back: Side, fewest: int) -> float:
         if blocks == fewest + MAX_BACK:
             return float(span)
         low, high = ahead.near - blocks * back.far, ahead.far - blocks * back.near
-        found = held(ahead, back, low, high)
-        if back.idle > 0:
-            found = min(held(ahead, back, low, high + back.near), found + idling(back, ahead))
-        most = max(most, found)
+        most = max(most, held(ahead, back, low, high + back.near if back.idle > 0 else high))
         if -high - back.near >= span:
             break
     return most
@@ -194,11 +182,8 @@ def crossing(ahead: Side, back: Side, fewest: int) -> float:
 @bare
 def fallen(back: Side, other: Side, fewest: int) -> float:
     """Elements that stay, at most, when the window falls back by `fewest` blocks or more, and maybe by others."""
-    least = fewest * back.near
-    found = held(back, other, -least - 1, -least)
-    if back.idle > 0 and fewest > 0:
-        found = min(held(back, other, back.near - least - 1, back.near - least), found + idling(back, other))
-    return found
+    least = (fewest - 1 if back.idle > 0 and fewest > 0 else fewest) * back.near
+    return held(back, other, -least - 1, -least)
 
 
 @bare
