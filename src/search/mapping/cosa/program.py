@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -65,7 +65,6 @@ class Program:
     """Variables with bounds and rows with bounds; `minimise` solves."""
 
     def __init__(self) -> None:
-        self._lower: list[float] = []
         self._upper: list[float] = []
         self._integer: list[int] = []
         self._rows: list[Mapping[int, float]] = []
@@ -75,14 +74,13 @@ class Program:
     @property
     def size(self) -> tuple[int, int]:
         """Variables and rows."""
-        return len(self._lower), len(self._rows)
+        return len(self._upper), len(self._rows)
 
-    def variable(self, upper: float, *, integer: bool = True, lower: float = 0.0) -> Expression:
-        """A new variable between `lower` and `upper`."""
-        self._lower.append(lower)
+    def variable(self, upper: float, *, integer: bool = True) -> Expression:
+        """A new variable between 0 and `upper`."""
         self._upper.append(upper)
         self._integer.append(int(integer))
-        return Expression({len(self._lower) - 1: 1.0})
+        return Expression({len(self._upper) - 1: 1.0})
 
     def at_most(self, left: Expression, right: Expression | float) -> None:
         """`left <= right`."""
@@ -99,14 +97,14 @@ class Program:
 
     def minimise(self, objective: Expression, time_limit_s: float | None, gap: float) -> Solution | None:
         """The best point within relative `gap`, or None if there is none (or none was found in time)."""
-        costs = np.zeros(len(self._lower))
+        costs = np.zeros(len(self._upper))
         for variable, coefficient in objective.terms.items():
             costs[variable] = coefficient
         options: dict[str, float] = {"mip_rel_gap": gap}
         if time_limit_s is not None:
             options["time_limit"] = max(0.01, time_limit_s)
-        bounds: Any = Bounds(*_arrays(self._lower, self._upper))
-        rows: Any = LinearConstraint(self._matrix(), *_arrays(self._row_lower, self._row_upper))
+        upper, *limits = (np.array(found) for found in (self._upper, self._row_lower, self._row_upper))
+        bounds, rows = cast(Any, Bounds)(0.0, upper), cast(Any, LinearConstraint)(self._matrix(), *limits)
         result = milp(costs, integrality=np.array(self._integer), bounds=bounds, constraints=rows, options=options)
         if result.x is None:
             return None
@@ -117,9 +115,4 @@ class Program:
         starts = np.cumsum([0, *(len(row) for row in self._rows)])
         columns = np.array([variable for row in self._rows for variable in row], np.int64)
         values = np.array([coefficient for row in self._rows for coefficient in row.values()])
-        return csr_array((values, columns, starts), shape=(len(self._rows), len(self._lower)))
-
-
-def _arrays(lower: list[float], upper: list[float]) -> tuple[Any, Any]:
-    """Limits as SciPy takes them; its type stubs name numbers only."""
-    return np.array(lower), np.array(upper)
+        return csr_array((values, columns, starts), shape=(len(self._rows), len(self._upper)))
