@@ -202,7 +202,6 @@ FAULTS = [
     Fault(17, "neighbours: leave more to the parent", "traffic.boxes:share_sent", lambda f: lambda *a: f(*a) ** 0.9),
     Fault(17, "neighbours: no other orders of a leaf", "tree.leaves:Settling.settle_boxes", always(True)),
     Fault(0, "links", "bounds.hops:Hops.least", THOUSANDTH),
-    Fault(0, "bound of any mapping: energy", "tree.search:Search.least_energy", THOUSANDTH),
 ]
 
 

@@ -57,10 +57,5 @@ def mesh_of(model: Model, groups: Sequence[Sequence[Columns]], spread: Sequence[
     return Mesh(room, levels, factors)
 
 
-def least_steps(model: Model, mesh: Mesh) -> float:
-    """Fewest steps at all."""
-    return float(np.prod(model.bounds.astype(np.float64)) / np.prod(mesh.room.astype(np.float64)))
-
-
 def _room(group: Sequence[Columns]) -> int:
     return prod(columns * rows for columns, rows in group)

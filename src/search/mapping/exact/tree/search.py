@@ -21,7 +21,6 @@ from ..bounds.hops import Hops, placements, plain
 from ..bounds.nodes import Task
 from ..dominance.symmetries import Kept, Places, Spread, symmetries
 from ..space.families import families_of, last_kept
-from ..space.meshes import least_steps
 from ..space.model import TRIFLE, model_of, reduced
 from ..space.spreads import Factors, Layout, chain_arrays, hold_choices, placed
 from ..space.ways import Ways
@@ -100,7 +99,6 @@ class Search:
         self.places = Places(self.model, self.meshes, split=split, alone=alone)
         self.queue: list[Node] = []
         self.low, self.settled_low = 0.0, inf
-        self.least = self.least_energy()
         every, may = arch.may_spread(problem), list(product(*self.chains))
         spread = [every[d] for d in self.dims]
         self.families = families_of(may, self.ways_to_keep(), self.places, spread)
@@ -108,22 +106,11 @@ class Search:
         self.near, self.last = 0.0, inf
         self.slice = SLICE if self.model.perfect else min(SLICE, max(FEWEST, TRIALS // sum(self.bounds)))
 
-    def least_energy(self) -> float:
-        """Least energy of any skeleton, however operands are shared and tensors kept; inf if nothing fits."""
-        shared = tuple(tuple(min(n, x * y) for n in self.bounds) for x, y in self.meshes)
-        alone = tuple((1,) * len(self.bounds) for _ in self.meshes)
-        found = inf
-        for kept in product(*self.chains):
-            operands = self.set_up(shared, kept)[0]
-            first, both = self.set_up(alone, kept)
-            found = min(found, operands + both - first + self.estimates.outer.least(last_kept(kept)))
-        return max(found, self.limits.energy_pj)
-
     def ways_to_keep(self) -> Ways:
         """What spreads may be combined with."""
         masks = {last_kept(kept) for kept in product(*self.chains)}
         beyond = [self.estimates.outer.least(mask) if mask in masks else inf for mask in range(1 << self.tensors)]
-        least = float(self.least), float(self.limits.cycles)
+        least = float(self.limits.energy_pj), float(self.limits.cycles)
         return Ways(*chain_arrays(self.chains), np.array(beyond), self.objective, *least)
 
     def more_spreads(self, family: int, first: float) -> None:
@@ -176,10 +163,7 @@ class Search:
         """
         self.near, self.last = near, last
         self.until, self.patience = until, self.nodes + patience
-        if self.least == inf:
-            return True
-        fewest = max(1.0, least_steps(self.model, self.families[0].mesh) * (1 - ROUNDING), self.limits.cycles)
-        first = self.value(self.least, fewest)
+        first = self.value(self.limits.energy_pj, self.limits.cycles)
         while True:
             front = self.queue[0][0] if self.queue else inf
             family = min(range(len(self.families)), key=lambda n: self.families[n].reached)
