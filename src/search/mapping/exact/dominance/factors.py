@@ -6,7 +6,7 @@ Statement 13 of docs/exact-mapper.md.
 from __future__ import annotations
 
 from .....costs.compiled import bare
-from ..bounds.nodes import Task, cell_of, fits
+from ..bounds.nodes import Task, cell_of
 from ..space.model import UNRELATED
 from ..traffic.busy import full_children
 from .merging import always_moved, keeper_inside, merges, passes_once, rests_at_end
