@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...remembered import remembered
-from ..space.model import PLAIN, Bools, Floats, Ints
+from ..space.model import PLAIN, Floats, Ints
 from ..space.skeleton import passes_spread, price_of_help
 from ..traffic.busy import busy_along
 from ..tree.state import Skeleton
 from .grids import Sizes
 from .outcomes import Way
 from .tables import EVERY, Boundary, Tables, along
+
 
 def parts_of(sizes: Ints, parts: int, bound: int, busy: int) -> Ints:
     """The largest parts of tiles; those from a dimension's `bound` on cover it, and `busy` parts at least have work."""

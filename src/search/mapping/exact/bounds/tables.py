@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .....costs.compiled import bare, compiled
+from .....costs.compiled import compiled
 from ..space.model import EVERY, PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
 from ..traffic.boxes import along_boxes, box_along, boxes_along, plain_words, share_sent
 from ..traffic.ragged import fixed_sizes
