@@ -33,8 +33,8 @@ SIZE, SHARE, POSITIONS, SLID, KEPT, SURE, PARENT = range(7)
 ANY = Others(inf, inf, 1.0)
 """Nothing is known of loops of other dimensions."""
 
-SHARES = 0.0, 0.75, 0.9375, 1.0
-"""What is told apart of what they leave."""
+COUNTS, SHARES = (1.0, 3.0, 8.0, inf), (0.0, 0.75, 0.9375, 1.0)
+"""What is told apart of such loops."""
 
 
 class Boundary(NamedTuple):
@@ -232,23 +232,24 @@ class Tables:
     def _along(self, t: int, w: int, box: Boundary, first: int, *, loops: bool) -> Floats:
         """Words along a window; the loop `first` of it, if any, comes next.
 
-        With perfect factors it is told apart whether dimensions loop that do not index the tensor, those of other
-        windows, and about how much an advance of the latter leaves; else nothing is known of them.
+        With perfect factors what loops of other dimensions leave is rounded up to few kinds; else nothing is known of
+        them.
         """
         if first < 0:
             return _fresh(self._window(t, w, box))
         if self.model.timeloop or not self.model.perfect:
             return _fresh(self._window(t, w, box, first, loops=loops))
-        unrelated, beside = (np.zeros((1,) * self.dims) for _ in range(2))
+        unrelated, beside = (np.ones((1,) * self.dims) for _ in range(2))
         for d, kind in enumerate(self.kind[t]):
             if box.near >> d & 1 and kind == UNRELATED:
-                unrelated = np.maximum(unrelated, along(box.tile[d] < self.bounds[d], d, self.dims))
+                unrelated = unrelated * along(-(-self.bounds[d] // box.tile[d]), d, self.dims)
             elif box.near >> d & 1 and self.window[t][d] not in (-1, w):
-                beside = np.maximum(beside, along(box.step[d] < self.bounds[d], d, self.dims))
-        which = unrelated + 2 * beside + 4 * np.searchsorted(SHARES, self._shared(t, w, box))
+                beside = beside * along(-(-self.bounds[d] // box.step[d]), d, self.dims)
+        counts = np.searchsorted(COUNTS, unrelated) + 4 * np.searchsorted(COUNTS, beside)
+        which = counts + 16 * np.searchsorted(SHARES, self._shared(t, w, box))
         found: Floats = np.zeros((1,) * self.dims)
         for kind in np.unique(which).tolist():
-            others = Others(inf if kind % 2 else 1.0, inf if kind % 4 > 1 else 1.0, SHARES[int(kind) // 4])
+            others = Others(COUNTS[kind % 4], COUNTS[kind // 4 % 4], SHARES[kind // 16])
             found = np.where(which == kind, _fresh(self._window(t, w, box, first, others, loops=loops)), found)
         return found
 
