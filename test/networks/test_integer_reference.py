@@ -212,7 +212,7 @@ def test_bit_for_bit(name: str) -> None:
     model = MODELS[name]()
     inputs = random_inputs(model, 11)
     expected = by_integers(model, inputs)
-    found = simulate(compile(model, "edge16", options=CompileOptions(gap=0.1)), inputs, timing=False).outputs
+    found = simulate(compile(model, "edge16", options=CompileOptions(gap=1000.0)), inputs, timing=False).outputs
     assert set(found) == set(expected)
     for output, array in expected.items():
         assert len(np.unique(array)) > 5

@@ -130,5 +130,5 @@ def test_shipped_outputs(name: str) -> None:
     model = light_model(name)
     inputs = {key: evenly(array.shape) for key, array in random_inputs(model).items()}
     expected = numpy_helper.to_array(onnx.load_tensor(light_folder() / f"light_{name}_output_0.pb"))
-    result = simulate(compile(model, TARGET, options=CompileOptions(gap=0.1)), inputs, timing=False)
+    result = simulate(compile(model, TARGET, options=CompileOptions(gap=1000.0)), inputs, timing=False)
     np.testing.assert_allclose(next(iter(result.outputs.values())), expected, rtol=1e-3, atol=1e-7)
