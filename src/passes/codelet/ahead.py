@@ -19,7 +19,7 @@ from ...dialects.codelet_rules import surrogate
 from ...machine import Memory
 from ..codelet_to_queues.read import tensor_bytes
 from .lives import Lives, Load, life_of
-from .placement import Placement, Slack, place_tensors
+from .placement import Placement, Slack, Way, place_tensors
 
 Ints = NDArray[np.int64]
 
@@ -123,7 +123,7 @@ def _space(lives: Lives, memory: Memory, slack: Slack, loaded: Collection[Tensor
     """The memory with its maps and locals in it, and without what is loaded; None where these have no room."""
     tensors = lives.open_tensors(memory)
     maps, coming = [op for op in tensors if op not in loaded], [op for op in tensors if op in loaded]
-    placed, ranges, addresses = place_tensors(lives, memory, {}, slack, maps)
+    placed, ranges, addresses = place_tensors(lives, memory, {}, Way([slack] * len(lives.moments)), maps)
     if placed.missing_bytes:
         return None
     count = len(ranges)

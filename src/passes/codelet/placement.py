@@ -5,7 +5,7 @@ The locals of an operation live, where that fits, from the one before on, so tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 from typing import NamedTuple, NoReturn
@@ -77,40 +77,62 @@ FITTED = *FILLED, 0.8, 0.7
 """Parts of a memory up to which each operation has the slack of its own that fits, as they are tried."""
 
 
+class Way(NamedTuple):
+    """How bytes are shared: a slack for each operation, of which tensors have the first.
+
+    Lives are `lasting` up to `filled_bytes`, if any; with `late` bytes are `reused_late`.
+    """
+
+    slacks: Sequence[Slack]
+    filled_bytes: int = 0
+    late: bool = False
+
+
 def place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], *, late: bool = False) -> Placement:
     """Addresses, tensors of `early` living from there on; with `late` lives are `lasting`, and bytes `reused_late`."""
-    tensors, first_apart = lives.open_tensors(memory), SLACKS.index(NO_SLACK) + 1
-    limits = [int(memory.capacity_bytes * share) for share in FITTED]
-    ways: Iterable[tuple[Slack | Sequence[Slack], int]] = chain(
-        [] if late else [(MOST_SLACK, 0)],
-        ((NO_SLACK, limit) for limit in limits[: len(FILLED)]),
-        ((slack, 0) for slack in SLACKS[1:first_apart]),
-        ((_slack_that_fits(lives, memory, early, limit), 0) for limit in limits),
-        ((slack, 0) for slack in SLACKS[first_apart:]),
-    )
-    found = None
-    for slack, filled_bytes in ways:
-        moves = late or not isinstance(slack, Slack)
-        found = place_tensors(lives, memory, early, slack, tensors, filled_bytes, late=moves).placement
+    tensors, found = lives.open_tensors(memory), None
+    for way in _ways(lives, memory, early, late):
+        found = place_tensors(lives, memory, early, way, tensors).placement
         if not found.missing_bytes:
             break
     assert found is not None
     return found
 
 
-def _slack_that_fits(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], limit_bytes: int) -> list[Slack]:
-    """For each operation the first slack of its locals with which at most so many bytes are in use, or the least."""
+def _ways(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], late: bool) -> Iterator[Way]:
+    """As they are tried."""
+    alike = {slack: [slack] * len(lives.moments) for slack in SLACKS}
+    limits, apart = [int(memory.capacity_bytes * share) for share in FITTED], SLACKS.index(NO_SLACK) + 1
+    if not late:
+        yield Way(alike[MOST_SLACK])
+    yield from (Way(alike[NO_SLACK], limit, late) for limit in limits[: len(FILLED)])
+    yield from (Way(alike[slack], late=late) for slack in SLACKS[1:apart])
+    yield from (Way(slacks, late=True) for slacks in _slacks_that_fit(lives, memory, early, limits))
+    yield from (Way(alike[slack], late=late) for slack in SLACKS[apart:])
+
+
+def _slacks_that_fit(
+    lives: Lives, memory: Memory, early: Mapping[TensorOp, int], limits_bytes: Sequence[int]
+) -> Iterator[list[Slack]]:
+    """For each limit, and each operation, the first slack of its locals with which no more bytes are in use."""
     least = OWN_SLACKS[-1]
     sizes = {
         turns: [item.size_bytes for item in lives.scratch(memory, turns)] for turns in {own.turns for own in OWN_SLACKS}
     }
-    used = [0] * (len(lives.moments) + 1)
+    in_use = [0] * (len(lives.moments) + 1)
     lives_of_all = [life_of(lives, op, early, least.after) for op in lives.open_tensors(memory)]
     lives_of_all += [LiveRange(moment, moment + 1, size) for moment, size in enumerate(sizes[least.turns])]
     for life in lives_of_all:
         for moment in range(life.start, life.end):
-            used[moment] += align_up(life.size_bytes, memory.align_bytes)
-    chosen = [least] * len(lives.moments)
+            in_use[moment] += align_up(life.size_bytes, memory.align_bytes)
+    for limit in limits_bytes:
+        yield _first_that_fit(sizes, [*in_use], limit)
+
+
+def _first_that_fit(sizes: Mapping[int, Sequence[int]], used: list[int], limit_bytes: int) -> list[Slack]:
+    """Of `OWN_SLACKS` for each operation, from bytes of its locals by turns; adds to the bytes `used` at each."""
+    least = OWN_SLACKS[-1]
+    chosen = [least] * len(sizes[least.turns])
     for moment, size in enumerate(sizes[least.turns]):
         for slack in OWN_SLACKS:
             more = {moment: sizes[slack.turns][moment] - size}
@@ -133,20 +155,10 @@ class Placed(NamedTuple):
 
 
 def place_tensors(
-    lives: Lives,
-    memory: Memory,
-    early: Mapping[TensorOp, int],
-    slack: Slack | Sequence[Slack],
-    tensors: Sequence[TensorOp],
-    filled_bytes: int = 0,
-    *,
-    late: bool = False,
+    lives: Lives, memory: Memory, early: Mapping[TensorOp, int], way: Way, tensors: Sequence[TensorOp]
 ) -> Placed:
-    """Addresses of some tensors and all locals of a memory; lives `lasting` up to `filled_bytes`, or `reused_late`.
-
-    The slack is the same for all operations, or each has its own, and tensors that of the first.
-    """
-    slacks = [slack] * len(lives.moments) if isinstance(slack, Slack) else slack
+    """Addresses of some tensors and all locals of a memory."""
+    slacks = way.slacks
     kinds = {turns: lives.scratch(memory, turns) for turns in {own.turns for own in slacks}}
     scratch = [kinds[own.turns][moment] for moment, own in enumerate(slacks)]
     ranges = [life_of(lives, op, early, slacks[0].after) for op in tensors]
@@ -155,10 +167,10 @@ def place_tensors(
         LiveRange(max(0, at - slacks[at].locals_before), at + 1 + slacks[at].locals_after, item.size_bytes)
         for at, item in inside
     ]
-    given = lasting(ranges, filled_bytes, memory.align_bytes) if filled_bytes else ranges
+    given = lasting(ranges, way.filled_bytes, memory.align_bytes) if way.filled_bytes else ranges
     found = allocate(given, memory.capacity_bytes, memory.align_bytes)
     where = found.addresses
-    if late and not found.missing_bytes:
+    if way.late and not found.missing_bytes:
         where = reused_late(ranges, where, memory.capacity_bytes, memory.align_bytes)
     bases = where[len(tensors) :]
     locals_ = {
