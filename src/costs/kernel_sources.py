@@ -15,8 +15,8 @@ from typing import NamedTuple
 IMPORT = re.compile(r"^from (\.+)([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 """A relative import at the top level of a file: its dots, the module, and the names."""
 
-KERNEL = re.compile(r"^@(compiled|inner|bare|bare_entry)\b", re.MULTILINE)
-"""A decorator of `compiled`."""
+DECORATORS = "compiled"
+"""Modules of this name have the decorators of kernels; whoever imports one has kernels."""
 
 
 class Version(NamedTuple):
@@ -57,7 +57,8 @@ def _read(path: Path) -> _Source:
     text = path.read_text()
     mine = Version(path.stat().st_mtime_ns, blake2b(text.encode(), digest_size=16).digest())
     imports = frozenset(file for file in _imported(path, text) if file.is_file())
-    return _Source(mine, imports, path.name == "__init__.py" or bool(KERNEL.search(text)))
+    is_followed = path.stem == "__init__" or any(file.stem == DECORATORS for file in (path, *imports))
+    return _Source(mine, imports, is_followed)
 
 
 def _imported(path: Path, text: str) -> list[Path]:

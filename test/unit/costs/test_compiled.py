@@ -40,14 +40,15 @@ def test_kept_code_of_classes_that_are_gone_counts_as_none(tmp_path: Path):
 
 @pytest.mark.skipif(compiled.INTERPRETED, reason="functions are not compiled")
 def test_kept_code_is_made_anew_after_an_edit_of_what_it_calls(tmp_path: Path):
-    """Code of `entry` holds that of `step` and the number that it adds, from two other files."""
+    """Code of `entry` holds that of `step` and the number that it adds, from other files."""
     package = tmp_path / "package"
     package.mkdir()
-    kernel = "from tilewright.costs.compiled import compiled, inner\n"
+    kernel = "from .compiled import compiled, part\n"
     files = {
         "__init__": "",
+        "compiled": "from tilewright.costs.compiled import compiled, inner as part\n",
         "number": "ADDED = 1\n",
-        "step": f"{kernel}from .number import ADDED\n\n@inner\ndef step(x):\n    return x + ADDED\n",
+        "step": f"{kernel}from .number import ADDED\n\n@part\ndef step(x):\n    return x + ADDED\n",
         "entry": f"{kernel}from .step import step\n\n@compiled\ndef entry(x):\n    return 10 * step(x)\n",
     }
     for name, text in files.items():
