@@ -11,14 +11,14 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from .dram_attributes import LOAD, STORE, WEIGHTS, Row, ints, numbers, parse_size
-from .syntax import Written
+from .syntax import Count, Counts, Written
 
 if TYPE_CHECKING:
     from .dram import TransfersOp
 
 
 @irdl_custom_directive
-class Size(Written):
+class Size(Count):
     """An integer below 2^40: `8`."""
 
     value: AttributeVariable
@@ -26,21 +26,15 @@ class Size(Written):
     def read(self, parser: Parser) -> Attribute:
         return IntegerAttr(parse_size(parser), i64)
 
-    def write(self, attribute: IntegerAttr, printer: Printer) -> None:
-        printer.print_string(f"{attribute.value.data}")
-
 
 @irdl_custom_directive
-class Sizes(Written):
+class Sizes(Counts):
     """Such integers in brackets: `[0, 2, 1]`."""
 
     value: AttributeVariable
 
     def read(self, parser: Parser) -> Attribute:
         return numbers(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_size(parser)))
-
-    def write(self, attribute: Attribute, printer: Printer) -> None:
-        printer.print_string(f"{list(ints(attribute))}")
 
 
 @irdl_custom_directive

@@ -29,9 +29,10 @@ from ...machine import (
     OperandBinding,
     Unit,
 )
+from ...machine.attributes import PORT_FIELDS
 from .macros import MacroReader
 from .packets import DECLARATIONS
-from .ports import PORTS, read_ports
+from .ports import read_ports
 from .reader import Node, given, names_of, nodes_of, quote, token_of
 from .stages import STAGES, StagesReader
 from .timing import read_timing
@@ -148,7 +149,7 @@ class _Builder(MacroReader, StagesReader):
         name = str(token_of(node, 0))
         self.mark(f"memory {name}", node)
         keys = ("data_width", "banks", "depth", "align", "read_energy", "write_energy", "offchip", "buffering")
-        properties = self.properties(node, (*keys, "regions", *PORTS))
+        properties = self.properties(node, (*keys, "regions", *PORT_FIELDS))
         whole = {key: self.optional(node, properties, key, self.integer) for key in (*keys[:4], "regions")}
         width = whole["data_width"]
         if width is None or (whole["depth"] is None and "offchip" not in properties):

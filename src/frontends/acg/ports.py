@@ -9,31 +9,15 @@ from typing import Any
 from lark import Token
 
 from ...machine import Ports
+from ...machine.attributes import PORT_FIELDS
 from .reader import Node, Reader
-
-PORTS = {
-    "block": "block_words",
-    "access_energy": "read_energy_pj",
-    "write_access_energy": "write_energy_pj",
-    "read_bandwidth": "read_bandwidth",
-    "write_bandwidth": "write_bandwidth",
-    "shared_bandwidth": "shared_bandwidth",
-    "network_bandwidth": "network_bandwidth",
-    "hop_energy": "hop_energy_pj",
-    "latency": "latency_cycles",
-    "flit": "flit_bits",
-    "queue": "queue_flits",
-    "router": "router_cycles",
-    "tag_energy": "tag_energy_pj",
-}
-"""Words of the text, and the fields that they give."""
 
 
 def read_ports(reader: Reader, node: Node, properties: dict[str, Token | None]) -> Ports:
     """What the properties of a memory say."""
     whole = {item.name for item in fields(Ports) if item.type == "int"}
     found: dict[str, Any] = {}
-    for word, field in PORTS.items():
+    for word, field in PORT_FIELDS.items():
         read = reader.integer if field in whole else reader.number
         found[field] = reader.optional(node, properties, word, read)
     given = {field: value for field, value in found.items() if value is not None}
@@ -42,7 +26,7 @@ def read_ports(reader: Reader, node: Node, properties: dict[str, Token | None]) 
 
 def port_words(ports: Ports) -> Iterator[tuple[str, float]]:
     """The words, and the numbers, of what is not as it is where nothing is said."""
-    for word, field in PORTS.items():
+    for word, field in PORT_FIELDS.items():
         value = getattr(ports, field)
         if value != getattr(Ports(), field):
             yield word, float(value)
