@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...algebra.affine import Affine, to_affine
+from ...algebra.affine import Affine, make_affine, to_affine
 from ...algebra.expr import Access, Call, Expr, Statement
 from ...algebra.statement import substitute, substitute_statement
 from ...costs.fusion.of_machine import platform_of
@@ -96,7 +97,7 @@ class Band(NamedTuple):
 
     def statement(self, statement: Statement) -> Statement:
         """With several results in place of one."""
-        place = Affine(0, ((self.row.place, self.together),)) + Affine(0, ((self.dim, 1),))
+        place = make_affine(0, {self.row.place: self.together, self.dim: 1})
         made = substitute_statement(statement, {self.row.place: place.to_expr()})
         assert isinstance(made.target, Access)
         return Statement(_plain_access(made.target), made.reduce, _plain(made.value))
@@ -105,11 +106,11 @@ class Band(NamedTuple):
         """The kernel's, on rows of taps with zeros between them."""
         row, tensor = self.row, self.row.weight.tensor
         forms = {row.across: self.extents[row.tap], row.tap: 1, self.dim: -row.stride}
-        along = sum((Affine(0, ((name, a),)) for name, a in forms.items()), Affine(self.lead))
+        along = make_affine(self.lead, forms)
         weight = Access(tensor, (*(form.to_expr() for form in row.weight.forms[:-2]), along.to_expr()))
         statement = row.kernel.statement
         assert isinstance(statement.value, Call)
-        places = {row.place: Affine(0, ((row.place, self.together),)).to_expr()}
+        places = {row.place: make_affine(0, {row.place: self.together}).to_expr()}
         factors = (substitute(arg, places) for arg in statement.value.args)
         args = tuple(weight if isinstance(a, Access) and a.tensor == tensor else _plain(a) for a in factors)
         target = self.statement(statement).target
@@ -181,14 +182,14 @@ def _row_of(group: Group, op: nest.GroupOp, constants: Constants) -> Row | None:
 
 def _plain_dim(form: Affine) -> str:
     """The dim that a form is; empty if it is none."""
-    return form.names[0] if len(form.names) == 1 and form == Affine(0, ((form.names[0], 1),)) else ""
+    return form.names[0] if len(form.names) == 1 and form == make_affine(0, {form.names[0]: 1}) else ""
 
 
 def _priced(band: Band, before: float, pricer: Pricer, bytes_per_cycle: float) -> Band:
     row, extents = band.row, band.op.extents
     zeros = band.lead * (extents[row.across] + 1)
-    rows = np.prod([form.range(extents)[1] + 1 for form in row.weight.forms[:-2]])
-    loads = float(rows) * zeros / bytes_per_cycle
+    rows = prod(form.range(extents)[1] + 1 for form in row.weight.forms[:-2])
+    loads = rows * zeros / bytes_per_cycle
     after = _cycles(replace(row.kernel, statement=band.product()), band.extents, pricer)
     return band._replace(saved_cycles=before - after - WORTH * loads)
 
