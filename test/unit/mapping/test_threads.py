@@ -10,7 +10,7 @@ import pytest
 from tilewright.arrays import make_inputs
 from tilewright.backends.gpu.nvrtc import missing_package, resource_use
 from tilewright.cli import main
-from tilewright.costs.hierarchy import LoopMapping, architecture_of
+from tilewright.costs.hierarchy import LevelMapping, Loop, LoopMapping, architecture_of
 from tilewright.driver import reference
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
@@ -117,11 +117,18 @@ def test_neighbours_are_copied_together(text: str, types: dict[str, str] | None,
 
 def test_tiles_are_as_deep_as_they_may_be():
     """Of the divisors of 48, 24 is the largest one of at most 32."""
-    kernel = compile_threads("O[m,n] += A[m,k] * B[k,n]; m=64 n=64 k=48", "gpu_k80", MapOptions(time_limit_s=0.2))
-    tile = kernel.plan.shared_tile
-    assert tile["k"] == 24
+    text = "O[m,n] += A[m,k] * B[k,n]; m=64 n=64 k=48"
+    (layer,) = find_layers(text)
+    m, n, k = 0, 1, 2
+    registers = LevelMapping(temporal=(Loop(n, 2), Loop(m, 2)))
+    shared = LevelMapping(spatial_x=(Loop(m, 2), Loop(n, 8)), spatial_y=(Loop(m, 8),), bypass=frozenset("O"))
+    dram = LevelMapping(temporal=(Loop(k, 48),), spatial_x=(Loop(n, 4), Loop(m, 2)))
+    mapping = LoopMapping((registers, shared, dram))
+    arch = architecture_of(load_target("gpu_k80"))
+    kernel = kernel_from(layer.name, einsum_module(text), "gpu_k80", arch, layer.problem, mapping)
+    assert kernel.plan.shared_tile == {"m": 32, "n": 16, "k": 24}
     assert kernel.plan.serial[-1].bound == 2
-    assert kernel.plan.shared_bytes == 4 * 24 * (tile["m"] + tile["n"]) <= 4 * 12288
+    assert kernel.plan.shared_bytes == 4 * 24 * (32 + 16) <= 4 * 12288
 
 
 @needs_device
