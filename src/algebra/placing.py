@@ -53,9 +53,13 @@ def lengthen_reuse(
     """
     found = addresses.copy()
     near, candidates = np.empty(len(sizes), np.int64), np.empty(2 * len(sizes) + 2, np.int64)
+    settled = sizes == 0  # no buffer near it in time has moved since its address was chosen
     for _ in range(sweeps):
         moved = False
         for item in order:
+            if settled[item]:
+                continue
+            settled[item] = True
             size, others = sizes[item], 0
             for other in range(len(sizes)):
                 soon = start[other] < end[item] + reach and end[other] + reach > start[item]
@@ -81,8 +85,12 @@ def lengthen_reuse(
                             break
                 if cost < least:
                     least, best = cost, at
-            moved = moved or best != found[item]
-            found[item] = best
+                if least == 0.0:
+                    break
+            if best != found[item]:
+                moved, found[item] = True, best
+                for place in range(others):
+                    settled[near[place]] = False
         if not moved:
             break
     return found
