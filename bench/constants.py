@@ -81,15 +81,13 @@ CONSTANTS = (
 )
 
 CASES = (
-    ("squeezenet", "edge16"),
-    ("shufflenet", "edge16"),
     ("mobilenet", "edge16"),
-    ("bert_base_block", "edge16"),
-    ("shufflenet", "cloud128"),
     ("bert_base_block", "cloud128"),
+    ("shufflenet", "cloud128"),
     ("squeezenet", "cocco_npu"),
     ("shufflenet", "cocco_npu"),
 )
+"""Programs that are not at their bound already."""
 
 
 def main() -> None:
