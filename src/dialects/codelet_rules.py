@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ def surrogate(value: SSAValue) -> SurrogateType:
     return value.type
 
 
+@lru_cache(maxsize=1024)
 def parse_access(text: str) -> Access:
     """`X[n, 2*p + r]`; raises `TilewrightError` where the text is not an access with affine indices."""
     expr = parse_expr(text, "access")

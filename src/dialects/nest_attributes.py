@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from math import isfinite
 
 from xdsl.ir import Data
@@ -23,6 +24,7 @@ class StatementAttr(Data[Statement]):
     name = "nest.statement"
 
     @staticmethod
+    @lru_cache(maxsize=1024)
     def from_text(text: str) -> StatementAttr:
         """The attribute of a statement's text; raises `TilewrightError` where it is wrong."""
         return StatementAttr(parse_statement(text))

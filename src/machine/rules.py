@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 import networkx as nx
 
@@ -38,8 +39,9 @@ INDEX_TYPES = ("i32", "i64")
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 
+@lru_cache(maxsize=16)
 def first_complaint(machine: Machine) -> Complaint | None:
-    """The first rule that the machine breaks, or None."""
+    """The first rule that the machine breaks, or None.  Modules are verified between passes: the answer is kept."""
     return next(complaints(machine), None)
 
 
