@@ -15,7 +15,7 @@ from ...machine import Machine
 from ...machine.layer_table import LayerRecorder, LayerTable
 from .boxes import Reach
 from .dependences import Span, Touches
-from .held import Box, Cutter, NonzeroCutter, spread_dims
+from .held import Box, Cutter, NonzeroCutter, Ranges, cutters_of
 from .isa import Binding, isa_of
 from .order import Problem, Work
 from .plan_compute import ComputePlan, cannot_continue, plan_compute
@@ -26,7 +26,7 @@ from .run import Runner, State
 from .tree import Codelet, Fill, Issue, Transfer
 
 PART_CYCLES = 16
-"""Cycles that an instruction must save that is there only to leave out products with zeros."""
+"""Cycles that each more instruction of a compute must save."""
 
 
 @dataclass
@@ -42,8 +42,8 @@ class PlannedState(State):
     """With what transfers and computes of known shapes become."""
 
     plans: dict[tuple[object, ...], TransferPlan] = field(default_factory=dict[tuple[object, ...], TransferPlan])
-    computes: dict[int, tuple[ComputePlan, Cutter, tuple[NonzeroCutter, ...]]] = field(
-        default_factory=dict[int, tuple[ComputePlan, Cutter, tuple[NonzeroCutter, ...]]]
+    computes: dict[int, tuple[ComputePlan, tuple[Cutter, ...], tuple[NonzeroCutter, ...]]] = field(
+        default_factory=dict[int, tuple[ComputePlan, tuple[Cutter, ...], tuple[NonzeroCutter, ...]]]
     )
 
 
@@ -146,13 +146,24 @@ class Emitter(Runner[PlannedState]):
         known = state.computes.get(id(node))
         if known is None:
             plan = plan_compute(self.isa, codelet, node)
-            cutters = Cutter(codelet, plan, spread_dims(node)), NonzeroCutter.of(codelet, plan, node)
+            cutters = cutters_of(codelet, plan, node), NonzeroCutter.of(codelet, plan, node)
             known = state.computes[id(node)] = plan, *cutters
-        plan, cutter, nonzero = known
+        plan, cutters, nonzero = known
         ranges = narrowed(state.ranges, node.share)
-        for box in cutter.boxes(ranges) if ranges is not None else ():
+        for box in self._boxes(codelet, node, plan, cutters, ranges) if ranges is not None else ():
             for part in self._parts(codelet, node, plan, box, nonzero):
                 self._box(codelet, node, state, plan, part)
+
+    def _boxes(
+        self, codelet: Codelet, node: Issue, plan: ComputePlan, cutters: Sequence[Cutter], ranges: Ranges
+    ) -> list[Box]:
+        """The boxes that ranges are cut into, in the way that takes the fewest cycles."""
+        first, *others = cutters
+        boxes = list(first.boxes(ranges))
+        if len(boxes) == 1 or not others:
+            return boxes
+        ways = boxes, *(list(cutter.boxes(ranges)) for cutter in others)
+        return min(ways, key=lambda way: self._cycles(codelet, node, plan, way))
 
     def _parts(
         self, codelet: Codelet, node: Issue, plan: ComputePlan, box: Box, nonzero: Sequence[NonzeroCutter]
@@ -160,12 +171,13 @@ class Emitter(Runner[PlannedState]):
         """A box, or boxes that leave out products with zeros, if they take fewer cycles."""
         if not nonzero or box.outside:
             return [box]
+        ways = [box], *(list(cutter.boxes(box.ranges)) for cutter in nonzero)
+        return min(ways, key=lambda way: self._cycles(codelet, node, plan, way))
 
-        def cycles(boxes: list[Box]) -> float:
-            shapes = (plan.shape(codelet, node, tuple(b.ranges[d].extent for d in plan.bound)) for b in boxes)
-            return sum(PART_CYCLES + self.prices.of(shape.binding, shape.fresh).cycles for shape in shapes)
-
-        return min([[box], *(list(cutter.boxes(box.ranges)) for cutter in nonzero)], key=cycles)
+    def _cycles(self, codelet: Codelet, node: Issue, plan: ComputePlan, boxes: Sequence[Box]) -> float:
+        """Cycles of a compute in boxes, each of which counts as some more."""
+        shapes = (plan.shape(codelet, node, tuple(b.ranges[d].extent for d in plan.bound), b.outside) for b in boxes)
+        return sum(PART_CYCLES + self.prices.of(shape.binding, shape.fresh).cycles for shape in shapes)
 
     def _box(self, codelet: Codelet, node: Issue, state: PlannedState, plan: ComputePlan, box: Box) -> None:
         ranges = box.ranges

@@ -158,6 +158,16 @@ class NonzeroCutter(Cutter):
         pass
 
 
+def cutters_of(codelet: Codelet, plan: ComputePlan, node: Issue) -> tuple[Cutter, ...]:
+    """Ways to cut a compute: dims that are spread over instances last, or like others.
+
+    With the first a convolution over borders is cut into its taps.  With the second it is cut into rows and columns at
+    the borders and those between, which have all taps: few taps at a time may take longer to feed than to sum up.
+    """
+    spread = spread_dims(node)
+    return tuple(Cutter(codelet, plan, dims) for dims in dict.fromkeys((spread, frozenset[str]())))
+
+
 def spread_dims(node: Issue) -> frozenset[str]:
     """The dims of a compute that are spread over instances."""
     bound = dict(node.dims)
