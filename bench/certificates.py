@@ -32,13 +32,14 @@ import pytest
 
 from tilewright.certificates.bounds import price
 from tilewright.certificates.check import SLACK, Certificate, Follower
+from tilewright.certificates.make import MOST_REGIONS
 from tilewright.certificates.space import GOALS
 from tilewright.costs.hierarchy import Problem
 from tilewright.costs.hierarchy.statement import problem_of_statement
 from tilewright.errors import TilewrightError
 from tilewright.frontends.einsum import parse_einsum
 from tilewright.mapping.machines import find_architecture
-from tilewright.search.mapping.certify import MOST_REGIONS, certify
+from tilewright.search.mapping.certify import certify
 from tilewright.search.mapping.mappers import map_problem
 from tilewright.search.mapping.values import Request, Space
 from tilewright.zoo.mapping_layers import layer, layers

@@ -1,4 +1,4 @@
-"""Certificates of mappings, and the program that checks them: it knows the cost model, and no search.
+"""Certificates of mappings: making them (`make`), and the program that checks them, which knows the cost model alone.
 
 The theory is docs/exact-mapper.md, whose statements the functions name.
 """

@@ -40,7 +40,7 @@ class Certificate:
 
 
 def parse_certificate(data: object, where: str) -> Certificate:
-    """A certificate from its JSON form, which `search.mapping.certify` writes."""
+    """A certificate from its JSON form, which `make.as_json` writes."""
     found = object_of(data, where)
     arch = parse_architecture(found.get("arch"), f"{where}.arch")
     problem = parse_problem(found.get("problem"), f"{where}.problem")

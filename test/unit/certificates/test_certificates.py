@@ -19,11 +19,12 @@ import pytest
 from tilewright.certificates.bounds import Bounds
 from tilewright.certificates.check import FORMAT, Certificate, Follower, parse_certificate
 from tilewright.certificates.lattice import Floats, Lattice
+from tilewright.certificates.make import as_json
 from tilewright.certificates.space import Question, Region
 from tilewright.cli import main
 from tilewright.errors import TilewrightError
 from tilewright.mapping import MapOptions, map_kernel
-from tilewright.search.mapping.certify import as_json, certify
+from tilewright.search.mapping.certify import certify
 
 from .pairs import Pair, pair_of, regions_of
 
