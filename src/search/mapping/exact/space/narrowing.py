@@ -8,6 +8,9 @@ Statement 8 of docs/exact-mapper.md.
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
+from itertools import count
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -22,25 +25,15 @@ from .meshes import Mesh
 from .model import PLAIN, UNRELATED, Floats, Ints, Model
 from .ways import Ways, least_at, tensor_costs
 
-FIRST_ROOM = 1 << 12
-"""Boxes that there is room for at first; there is more when it is needed."""
+MAX_BOXES = 1 << 20
+"""Boxes that wait at most."""
 
-MAX_BOXES = 1 << 21
-"""Boxes that there is room for at most."""
+TOGETHER, LOOKS = 64, 64
+"""Boxes that are halved together, and how often between two looks at the clock."""
 
-AT_ONCE, NODES, FEWEST = 64, 4096, 256
-"""Spreads that are found, and boxes that are looked at, between two looks at the clock; boxes at least."""
-
-
-class Boxes(NamedTuple):
-    """Boxes that wait: numbers of their smallest and largest factors, `low` and `high` (N, K, D), by memory with a mesh
-    and dimension, `bound` (N,); the `heap` (N,) has them in order; `number` (2,) of these, and of all boxes so far."""
-
-    low: Ints
-    high: Ints
-    bound: Floats
-    heap: Ints
-    number: Ints
+Box = tuple[float, int, Ints, Ints]
+"""A bound, the box's number, and the numbers (K, D) of its smallest and its largest factors, by memory with a mesh and
+dimension."""
 
 
 class Desk(NamedTuple):
@@ -56,45 +49,12 @@ class Desk(NamedTuple):
     words: Floats
 
 
-def new_boxes(room: int, places: int, dims: int) -> Boxes:
-    """Room for boxes."""
-    sizes = np.zeros((2, room, places, dims), np.int64)
-    return Boxes(sizes[0], sizes[1], np.zeros(room), np.zeros(room, np.int64), np.ones(2, np.int64))
-
-
 def new_desk(model: Model) -> Desk:
     """Room for one box."""
     levels, tensors, dims = len(model.capacity), len(model.full), len(model.bounds)
     rows, flows = np.ones((levels, dims), np.int64), np.ones((3, tensors, levels))
     inside = np.ones((2, levels + 1, dims), np.int64)
     return Desk(rows, rows.copy(), inside, flows, np.ones(levels), np.ones((2, tensors, 2)), np.zeros((levels, 2)))
-
-
-@bare
-def sink(boxes: Boxes, at: int) -> None:
-    """Move the heap's entry at a place down to where it belongs."""
-    heap, bound, size = boxes.heap, boxes.bound, boxes.number[0]
-    slot = heap[at]
-    while 2 * at + 1 < size:
-        below = 2 * at + 1
-        if below + 1 < size and bound[heap[below + 1]] < bound[heap[below]]:
-            below += 1
-        if bound[heap[below]] >= bound[slot]:
-            break
-        heap[at] = heap[below]
-        at = below
-    heap[at] = slot
-
-
-@bare
-def rise(boxes: Boxes, slot: int) -> None:
-    """Add a box to the heap."""
-    heap, bound, at = boxes.heap, boxes.bound, boxes.number[0]
-    boxes.number[0] += 1
-    while at > 0 and bound[heap[(at - 1) // 2]] > bound[slot]:
-        heap[at] = heap[(at - 1) // 2]
-        at = (at - 1) // 2
-    heap[at] = slot
 
 
 @bare
@@ -218,21 +178,8 @@ def bound_of_box(model: Model, mesh: Mesh, ways: Ways, desk: Desk, single: bool,
 
 
 @inner
-def place(model: Model, mesh: Mesh, ways: Ways, boxes: Boxes, desk: Desk, slot: int, low: float, most: float) -> bool:
-    """Put the box in a slot into the heap, whose bound is at least `low`; whether one below `most` may be in it."""
-    if not tighten(model, mesh, boxes.low[slot], boxes.high[slot], desk):
-        return False
-    single = bool((boxes.low[slot] == boxes.high[slot]).all())
-    boxes.bound[slot] = max(low, bound_of_box(model, mesh, ways, desk, single, most))
-    if not boxes.bound[slot] < most:
-        return False
-    rise(boxes, slot)
-    return True
-
-
-@inner
 def widest(mesh: Mesh, low: Ints, high: Ints) -> tuple[int, int, int]:
-    """Where to split a box: memory, dimension, and the largest factor of the lower part; (-1, ...) for one spread."""
+    """Where to cut a box of several spreads: memory, dimension, and the largest factor of the lower half."""
     best, found = 1.0, (-1, -1, -1)
     for k in range(low.shape[0]):
         for d in range(low.shape[1]):
@@ -244,47 +191,26 @@ def widest(mesh: Mesh, low: Ints, high: Ints) -> tuple[int, int, int]:
     return found
 
 
-@compiled
-def narrow(
-    model: Model,
-    mesh: Mesh,
-    ways: Ways,
-    boxes: Boxes,
-    desk: Desk,
-    limits: tuple[float, float],
-    out: Ints,
-    values: Floats,
-) -> int:
-    """Fill `out` (N, L, D) and `values` (N,) with the next spreads in order of bounds, up to the first of `limits`; how
-    many.
+@inner
+def bound_of_half(
+    model: Model, mesh: Mesh, ways: Ways, desk: Desk, low: Ints, high: Ints, least: float, most: float
+) -> float:
+    """A bound of a box that is at least that of the whole, `least`; inf where no spread below `most` may be in it."""
+    if not tighten(model, mesh, low, high, desk):
+        return np.inf
+    found = max(least, bound_of_box(model, mesh, ways, desk, bool((low == high).all()), most))
+    return found if found < most else np.inf
 
-    Ends after `NODES` boxes, too, and where there is no room for more; boxes of bounds from the second on are left out.
-    """
-    beyond, most = limits
-    count, nodes, heap, number, room = 0, NODES, boxes.heap, boxes.number, boxes.bound.shape[0]
-    while number[0] > 0 and number[1] < room and nodes > 0 and count < out.shape[0]:
-        slot = int(heap[0])
-        bound = float(boxes.bound[slot])
-        if (bound > beyond and nodes < NODES - FEWEST) or bound >= most:
-            break
-        nodes -= 1
-        number[0] -= 1
-        heap[0] = heap[number[0]]
-        sink(boxes, 0)
-        k, d, middle = widest(mesh, boxes.low[slot], boxes.high[slot])
-        if k < 0:
-            out[count], values[count] = 1, bound
-            for i in range(mesh.levels.shape[0]):
-                for e in range(mesh.factors.shape[0]):
-                    out[count, mesh.levels[i], e] = mesh.factors[e, boxes.low[slot, i, e]]
-            count += 1
-        else:
-            other = int(number[1])
-            boxes.low[other], boxes.high[other] = boxes.low[slot], boxes.high[slot]
-            boxes.low[other, k, d], boxes.high[slot, k, d] = middle + 1, middle
-            number[1] += 1 if place(model, mesh, ways, boxes, desk, other, bound, most) else 0
-            place(model, mesh, ways, boxes, desk, slot, bound, most)
-    return count
+
+@compiled
+def halve(model: Model, mesh: Mesh, ways: Ways, desk: Desk, low: Ints, high: Ints, bounds: Floats, most: float) -> None:
+    """Cut boxes, which are there twice in `low` and `high` (2, N, K, D), in halves; `bounds` (2, N) become theirs."""
+    for n in range(bounds.shape[1]):
+        k, d, middle = widest(mesh, low[0, n], high[0, n])
+        high[0, n, k, d], low[1, n, k, d] = middle, middle + 1
+        for half in range(2):
+            least = bounds[half, n]
+            bounds[half, n] = bound_of_half(model, mesh, ways, desk, low[half, n], high[half, n], least, most)
 
 
 class Narrowing:
@@ -292,38 +218,43 @@ class Narrowing:
 
     def __init__(self, model: Model, mesh: Mesh) -> None:
         self._model, self._mesh, self._desk = model, mesh, new_desk(model)
-        self._boxes = new_boxes(FIRST_ROOM, len(mesh.levels), len(model.bounds))
-        self._boxes.high[0] = (mesh.factors > 0).sum(axis=1) - 1
+        high = np.broadcast_to((mesh.factors > 0).sum(axis=1) - 1, (len(mesh.levels), len(model.bounds)))
+        self._boxes: list[Box] = [(0.0, 0, np.zeros_like(high), high)]
+        self._numbers = count(1)
 
     def look(self, ways: Ways, most: float, beyond: float) -> tuple[Ints, Floats]:
         """Some spreads (N, L, D) of the next bounds (N,), up to `beyond`; there may be none yet.
 
         Bounds from `most` on are of no interest, now and later.
         """
-        if not self._room and len(self._boxes.bound) < MAX_BOXES:
-            self._grow()
-        out, values = np.empty((AT_ONCE, *self._desk.low.shape), np.int64), np.empty(AT_ONCE)
-        found = int(narrow(self._model, self._mesh, ways, self._boxes, self._desk, (beyond, most), out, values))
-        return out[:found], values[:found]
+        spreads: list[Box] = []
+        for _ in range(LOOKS):
+            chosen: list[Box] = []
+            while self._boxes and len(chosen) < TOGETHER and self._boxes[0][0] < most:
+                box = heappop(self._boxes)
+                (spreads if (box[2] == box[3]).all() else chosen).append(box)
+            if chosen:
+                self._halve(ways, chosen, most)
+            if not chosen or len(spreads) >= TOGETHER or self.reached > beyond:
+                break
+        found = np.ones((len(spreads), *self._desk.low.shape), np.int64)
+        for spread, (_, _, factors, _) in zip(found, spreads, strict=True):
+            spread[self._mesh.levels] = np.take_along_axis(self._mesh.factors, factors.T, axis=1).T
+        return found, np.array([bound for bound, *_ in spreads])
 
-    def _grow(self) -> None:
-        """Make room for twice as many boxes."""
-        old = self._boxes
-        self._boxes = new_boxes(2 * len(old.bound), *old.low.shape[1:])
-        for mine, others in zip(self._boxes, old, strict=True):
-            mine[: len(others)] = others
-
-    @property
-    def _room(self) -> bool:
-        """Whether there is room for one more box."""
-        return bool(self._boxes.number[1] < len(self._boxes.bound))
+    def _halve(self, ways: Ways, boxes: list[Box], most: float) -> None:
+        """Cut boxes in halves, which wait for their turn."""
+        low, high, bounds = (np.array([[box[part] for box in boxes]] * 2) for part in (2, 3, 0))
+        halve(self._model, self._mesh, ways, self._desk, low, high, bounds, most)
+        for half, n in np.argwhere(bounds < most).tolist():
+            heappush(self._boxes, (float(bounds[half, n]), next(self._numbers), low[half, n], high[half, n]))
 
     @property
     def stuck(self) -> bool:
         """Whether too many boxes wait to go on."""
-        return not self._room and len(self._boxes.bound) >= MAX_BOXES
+        return len(self._boxes) > MAX_BOXES
 
     @property
     def reached(self) -> float:
         """A lower bound of all spreads that are still to come; inf if there are none."""
-        return float(self._boxes.bound[self._boxes.heap[0]]) if self._boxes.number[0] else np.inf
+        return self._boxes[0][0] if self._boxes else inf

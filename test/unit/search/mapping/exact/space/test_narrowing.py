@@ -25,7 +25,7 @@ FEW = 2000
 
 @pytest.mark.parametrize("factors", ["perfect", "imperfect"])
 def test_all_spreads_come_in_the_order_of_bounds(monkeypatch: pytest.MonkeyPatch, factors: Factors):
-    monkeypatch.setattr(narrowing, "FIRST_ROOM", 4)
+    monkeypatch.setattr(narrowing, "TOGETHER", 4)
     compared = windows = 0
     for seed in range(16):
         random = Random(seed)
