@@ -87,8 +87,6 @@ class Places:
         self._levels = [level for level, (columns, rows) in enumerate(meshes) if columns * rows > 1]
         self.free = [model.perfect and not slid for slid in model.slid.tolist()]
         self._passive: list[bool] = np.isinf(model.bandwidth[:, 3]).tolist()
-        self._seen: set[tuple[Spread, Kept]] = set()
-        self._free_dims = [d for d, free in enumerate(self.free) if free]
         self._other_dims = [d for d, free in enumerate(self.free) if not free]
         self._sliding: list[bool] = (model.windows > 0).tolist()
         self._separate = alone or not model.perfect or more_apart(model)
@@ -105,7 +103,7 @@ class Places:
 
     def kind(self, kept: Kept) -> object:
         """What `superfluous` needs to know of a way to keep tensors."""
-        return tuple(self._of(kept)), tuple(tuple(group) for group in self.groups_of(kept))
+        return tuple(self._of(kept))
 
     def apart(self, spread: Spread, kept: Kept) -> Spread | None:
         """A spread over the meshes that act as one as one over each of them, or None if there is no room."""
@@ -176,18 +174,10 @@ class Places:
         return tuple(rows.get(level, row) for level, row in enumerate(spread))
 
     def superfluous(self, spread: Spread, kept: Kept) -> bool:
-        """Whether another skeleton has mappings as good, which is not superfluous or has been asked for before."""
+        """Whether another skeleton, with some instances in another place, has mappings as good."""
         if self.alone or len(self._levels) < 2 or not any(self.free):
             return False
-        if any(self._may_move(spread, *move) for move in self._of(kept)):
-            return True
-        alike = self._placeless(spread, kept)
-        if alike is None:
-            return False
-        if (alike, kept) in self._seen:
-            return True
-        self._seen.add((alike, kept))
-        return False
+        return any(self._may_move(spread, *move) for move in self._of(kept))
 
     @remembered
     def _of(self, kept: Kept) -> list[tuple[int, int, int]]:
@@ -218,22 +208,6 @@ class Places:
     @remembered
     def _fits(self, level: int, factors: Order) -> bool:
         return layout_of(factors, self.meshes[level], split=self.split) is not None
-
-    def _placeless(self, spread: Spread, kept: Kept) -> Spread | None:
-        """What all skeletons have in common that differ in the place of instances alone, if there are others.
-
-        Where a memory keeps nothing and is passive (no limit counts what passes it), instances of free dimensions
-        inside of it and those outside of it come to the same.
-        """
-        groups = self.groups_of(kept)
-        if len(groups) == len(self._levels):
-            return None
-        rows: list[Order] = []
-        for group in groups:
-            factors = [spread[level] for level in group]
-            rows.append(tuple(prod(row[d] for row in factors) for d in self._free_dims))
-            rows += [tuple(row[d] for d in self._other_dims) for row in factors]
-        return tuple(rows)
 
     @remembered
     def groups_of(self, kept: Kept) -> list[list[int]]:
