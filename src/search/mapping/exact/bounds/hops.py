@@ -6,8 +6,9 @@ that dimensions have, and on the order of their loops there.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice, product
-from math import factorial, prod
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +42,12 @@ def plain(layout: Layout) -> Placement:
     return Placement(*layout, order, order)
 
 
+def every_placement(factors: Factors, mesh: tuple[int, int], *, split: bool) -> Iterator[Placement]:
+    """All placements of a memory's children on its mesh."""
+    for layout in layouts_of(factors, mesh, split=split):
+        yield from (Placement(*layout, *orders) for orders in product(*map(orders_along, layout)))
+
+
 def placements(
     model: Model, spread: tuple[Factors, ...], meshes: list[tuple[int, int]], *, split: bool
 ) -> tuple[list[list[Placement]], bool]:
@@ -52,12 +59,7 @@ def placements(
     for level, (factors, mesh) in enumerate(zip(spread, meshes, strict=True)):
         sums = ((model.kind == WINDOW).any(axis=0) & (np.array(factors) > 1)).any()
         most = MOST + 1 if sums or level == 0 or model.mesh[level, 0] == 0 else 1
-        every = (
-            Placement(*layout, *orders)
-            for layout in layouts_of(factors, mesh, split=split)
-            for orders in product(*map(orders_along, layout))
-        )
-        found.append(list(islice(every, most)))
+        found.append(list(islice(every_placement(factors, mesh, split=split), most)))
     many = prod(map(len, found)) > MOST
     return [list(chosen) for chosen in islice(product(*found), 1 if many else None)], many
 
@@ -117,14 +119,10 @@ class Hops:
     @remembered
     def _best(self, level: int, factors: Factors) -> tuple[list[Placement], Floats] | None:
         """Placements on one mesh, and links per word of each tensor (N, T)."""
-        found: list[Placement] = []
-        for layout in layouts_of(factors, self._meshes[level], split=self._split):
-            if not self._energies[level]:
-                return [plain(layout)], np.zeros((1, len(self._model.full)))
-            if len(found) + prod(factorial(sum(factor > 1 for factor in axis)) for axis in layout) > MOST:
-                return None
-            orders = [orders_along(axis) for axis in layout]
-            found += [Placement(*layout, x, y) for x, y in product(*orders)]
+        most = MOST + 1 if self._energies[level] else 1
+        found = list(islice(every_placement(factors, self._meshes[level], split=self._split), most))
+        if len(found) > MOST:
+            return None
         links = np.array([self._links(placement) for placement in found]).reshape(len(found), len(self._model.full))
         order = np.argsort(links.sum(axis=1), kind="stable").tolist()
         kept: list[int] = []
