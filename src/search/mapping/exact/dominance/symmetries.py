@@ -55,16 +55,17 @@ def first_of_its_kind(spread: tuple[Order, ...], orders: list[Order]) -> bool:
     return all(spread <= tuple(tuple(row[d] for d in order) for row in spread) for order in orders)
 
 
-def more_apart(model: Model) -> bool:
-    """Whether children of some sizes share more of a window if they do not lie side by side; see `windows.together`."""
-    for t, count in enumerate(model.windows.tolist()):
-        for w in range(count):
-            terms: list[int] = np.flatnonzero(model.window[t] == w).tolist()
-            scaled = sum(int(model.coefficient[t, d]) > 1 for d in terms)
-            loose = [d for d in terms if int(model.many[d]) > 2]
-            if scaled and (len(loose) > 1 or any(scaled > 1 or int(model.coefficient[t, d]) == 1 for d in loose)):
-                return True
-    return False
+def may_leave_gaps(model: Model) -> bool:
+    """Whether children may be spread along a window so that they leave gaps for more than one of its terms.
+
+    Those that lie side by side to a bound leave none.
+    """
+    spread = (model.many > 2) | (model.coefficient > 1)
+    return any(
+        int((spread[t] & (model.window[t] == w)).sum()) > 1
+        for t, count in enumerate(model.windows.tolist())
+        for w in range(count)
+    )
 
 
 class Places:
@@ -72,8 +73,8 @@ class Places:
 
     Where passive memories between two meshes keep nothing, the two act as one: loops of such a memory can as well run
     outside of both.  For tensors with windows that brings instances closer together, which share more, if one term of
-    the window at most is spread and loops too; other `interleaved` spreads are searched as well.  Further in, tensors
-    with windows must not be kept, whose tiles might slide by less, and nowhere may children share more further apart.
+    the window at most `may_leave_gaps`.  Further in, tensors with windows must not be kept, whose tiles might slide by
+    less.
 
     Dimensions of no window are `free`: how the tiles of children lie side by side is nobody's concern.  Moving
     instances of such a dimension from inside of some memories to outside of them leaves all words as they are if all
@@ -87,9 +88,8 @@ class Places:
         self._levels = [level for level, (columns, rows) in enumerate(meshes) if columns * rows > 1]
         self.free = [model.perfect and not slid for slid in model.slid.tolist()]
         self._passive: list[bool] = np.isinf(model.bandwidth[:, 3]).tolist()
-        self._other_dims = [d for d, free in enumerate(self.free) if not free]
         self._sliding: list[bool] = (model.windows > 0).tolist()
-        self._separate = alone or not model.perfect or more_apart(model)
+        self._separate = alone or not model.perfect or may_leave_gaps(model)
 
     @remembered
     def merged(self, kept: Kept) -> tuple[Order, ...]:
@@ -116,36 +116,9 @@ class Places:
             parts = next(self._parts(spread[group[0]], group), None)
             if parts is None:
                 return None
-            found = self._with(found, group, parts)
+            rows = dict(zip(group, parts, strict=True))
+            found = tuple(rows.get(level, row) for level, row in enumerate(found))
         return found
-
-    def interleaved(self, spread: Spread, kept: Kept) -> list[Spread]:
-        """Spreads over each mesh of those that act as one, whose loops in between may be better than others."""
-        groups = [group for group in self.merged(kept) if len(group) > 1]
-        if not groups or not self._gaps(spread):
-            return []
-        found: dict[tuple[Order, ...], Spread] = {}
-        for chosen in product(*(self._parts(spread[group[0]], group) for group in groups)):
-            mine = spread
-            for group, parts in zip(groups, chosen, strict=True):
-                mine = self._with(mine, group, parts)
-            found.setdefault(tuple(tuple(row[d] for d in self._other_dims) for row in mine), mine)
-        return [mine for mine in found.values() if any(max(mine[level]) > 1 for group in groups for level in group[1:])]
-
-    def _gaps(self, spread: Spread) -> bool:
-        """Whether more than one term of a window is spread, but for those that lie side by side to the bound."""
-        model = self.model
-        for t, count in enumerate(model.windows.tolist()):
-            for w in range(count):
-                terms = [(prod(row[d] for row in spread), d) for d in np.flatnonzero(model.window[t] == w).tolist()]
-                loose = [
-                    d
-                    for share, d in terms
-                    if share > 1 and (share < int(model.bounds[d]) or int(model.coefficient[t, d]) > 1)
-                ]
-                if len(loose) > 1:
-                    return True
-        return False
 
     def _parts(self, factors: Order, group: Order) -> Iterator[tuple[Order, ...]]:
         """All ways to have some of `factors` in each mesh of `group`."""
@@ -168,10 +141,6 @@ class Places:
                     yield from go(d + 1, (*near, part), left // part)
 
         yield from go(0, (), columns * rows)
-
-    def _with(self, spread: Spread, group: Order, parts: tuple[Order, ...]) -> Spread:
-        rows = dict(zip(group, parts, strict=True))
-        return tuple(rows.get(level, row) for level, row in enumerate(spread))
 
     def superfluous(self, spread: Spread, kept: Kept) -> bool:
         """Whether another skeleton, with some instances in another place, has mappings as good."""

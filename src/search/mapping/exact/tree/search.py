@@ -127,13 +127,13 @@ class Search:
         chosen = kind.worthwhile(spread)
         if not len(chosen):
             return []
-        most, found = self.best.enough * (1 - ROUNDING), list[Node]()
+        most = self.best.enough * (1 - ROUNDING)
         bounds = self.estimates.all_at_once(spread, kind.ways, kind.every[chosen], kind.masks[chosen])
-        for bound, n in zip(bounds, chosen.tolist(), strict=True):
-            if bound < most:
-                others = self.places.interleaved(spread, kind.kept[n])
-                found += [(bound, mine, family, kind.kept[n]) for mine in (spread, *others)]
-        return found
+        return [
+            (bound, spread, family, kind.kept[n])
+            for bound, n in zip(bounds, chosen.tolist(), strict=True)
+            if bound < most
+        ]
 
     def layouts(self, spread: Spread, kept: Kept) -> list[Layout] | None:
         """How the instances are placed, or None if the mesh has no room."""

@@ -191,25 +191,19 @@ def _two_meshes(stride: int, taps: int) -> tuple[Places, list[tuple[int, int]]]:
 
 
 def test_meshes_with_nothing_kept_between_act_as_one():
-    places, meshes = _two_meshes(1, 4)
+    places, meshes = _two_meshes(1, 3)
     nothing, result, window = ((0, 0), (0, 0)), ((0, 0), (0, 1)), ((1, 0), (0, 0))
     assert places.merged(nothing) == ((1, 2),)
     assert places.merged(result) == places.merged(window) == ((1,), (2,))
-    apart = places.apart(((1, 1), (2, 4), (1, 1)), nothing)
+    apart = places.apart(((1, 1), (2, 3), (1, 1)), nothing)
     assert apart is not None
     assert all(prod(row) <= prod(mesh) for row, mesh in zip(apart, meshes, strict=True))
-    assert tuple(a * b for a, b in zip(apart[1], apart[2], strict=True)) == (2, 4)
-    assert places.apart(((1, 1), (4, 4), (1, 1)), nothing) is None
+    assert tuple(a * b for a, b in zip(apart[1], apart[2], strict=True)) == (2, 3)
+    assert places.apart(((1, 1), (4, 3), (1, 1)), nothing) is None
 
 
-def test_meshes_are_apart_where_children_may_share_more_apart():
-    nothing = ((0, 0), (0, 0))
-    assert _two_meshes(2, 4)[0].merged(nothing) == ((1,), (2,))  # every other tap of neighbours: 2 p + r for r = 0, 2
-    assert _two_meshes(2, 3)[0].merged(nothing) == ((1, 2),)  # all taps or one
-
-
-def test_windows_in_several_meshes_are_searched_where_gaps_may_help():
-    spread = ((1, 1), (4, 2), (1, 1))
-    nothing = ((0, 0), (0, 0))
-    assert _two_meshes(2, 2)[0].interleaved(spread, nothing) == []  # all taps side by side
-    assert ((1, 1), (4, 1), (1, 2)) in _two_meshes(1, 4)[0].interleaved(spread, nothing)
+@pytest.mark.parametrize(("stride", "taps", "together"), [(1, 2, True), (1, 4, False), (2, 3, True), (2, 4, False)])
+def test_meshes_are_apart_where_two_terms_of_a_window_may_leave_gaps(stride: int, taps: int, together: bool):
+    """Two of four taps, or every other one of windows two apart, may be shared by children that lie further apart."""
+    merged = _two_meshes(stride, taps)[0].merged(((0, 0), (0, 0)))
+    assert merged == (((1, 2),) if together else ((1,), (2,)))
