@@ -19,12 +19,9 @@ from ..dominance.symmetries import Kept
 from ..space.model import EVERY, UNRELATED, Bools, Floats, Ints, Model, one_way
 from ..tree.state import Skeleton
 from .nodes import latencies_of, steady_and_far
-from .outcomes import MOVED, Case, Way
+from .outcomes import MOVED, Case
 from .outer import Outer, ports_of
 from .sections import Section
-
-MAX_CASES = 1 << 18
-"""Tiles times cases of a skeleton, beyond which tensors that might rest are not told from those that do."""
 
 MAX_CELLS = 1 << 22
 """Cells of the words in all plans that are kept."""
@@ -149,10 +146,7 @@ class Past:
 
     def product(self, section: Section, skeleton: Skeleton, kept: Kept, energy: float, fewest: float) -> float:
         """The least energy times delay of a skeleton, with so much `energy` further in, and `fewest` cycles of any."""
-        mask, passing, alone = self._sets_of(kept)
-        plan = self._plan_of(section.outer, mask, passing, alone)
-        if len(plan.rows) * len(section.cells) > MAX_CASES:
-            plan = self._plan_of(section.outer, mask, passing, ())
+        plan = self._plan_of(section.outer, *self._sets_of(kept))
         steady = steady_and_far(self._model, skeleton, self._far)
         known = Inside(section.outer.children, energy, steady, fewest)
         rooms, words = self._rooms, self._words
@@ -169,31 +163,25 @@ class Past:
     def _plan_of(self, outer: Outer, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> Plan:
         """The plan for all tiles; tensors that are `alone` in one memory further in may be moved there or not."""
         key = outer, kept, passing, alone
-        if key not in self._plans and alone:
-            counts = np.array([t in alone for t in range(len(self._model.full))])
-            rows = _rows(outer, kept, passing, alone)
-            self._plans[key] = self._plan_of(outer, kept, passing, ())._replace(rows=rows, counts=counts)
-        elif key not in self._plans:
-            if sum(plan.words.size for asked, plan in self._plans.items() if not asked[3]) > MAX_CELLS:
-                self._plans.clear()  # others share the words of these
-            self._plans[key] = _planned(self._model, outer, kept, passing)
+        if key not in self._plans:
+            if sum(plan.words.size for plan in self._plans.values()) > MAX_CELLS:
+                self._plans.clear()
+            self._plans[key] = _planned(self._model, *key)
         return self._plans[key]
 
 
-def _rows(outer: Outer, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> Ints:
-    """The `rows` of a plan."""
-    places, cases = _places(outer, kept, passing), _cases(outer, kept, passing, alone)
-    return np.array([[places.get((t, way), -1) for t, way in enumerate(case)] for case in cases], np.int64)
-
-
-def _planned(model: Model, outer: Outer, kept: int, passing: tuple[int, ...]) -> Plan:
-    places = _places(outer, kept, passing)
+def _planned(model: Model, outer: Outer, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> Plan:
+    cases, tensors = _cases(outer, kept, passing, alone), range(len(model.full))
+    mine = [(t, way) for case in cases for t, way in enumerate(case) if kept >> t & 1]
+    others = [(t, way) for t in passing for way in (MOVED, *(case[t] for case in cases))]
+    places = {one: n for n, one in enumerate(dict.fromkeys([*mine, *others]))}
+    rows = np.array([[places.get((t, way), -1) for t, way in enumerate(case)] for case in cases], np.int64)
     words = _flat(outer, [outer.words_sent(t, *way) for t, way in places])
     energy = _flat(outer, [outer.term(t, *way) for t, way in places if kept >> t & 1])
-    sizes = _flat(outer, [outer.sizes(t, outer.tiles) for t in range(len(model.full))])
-    moved = np.array([places.get((t, MOVED), -1) for t in range(len(model.full))], np.int64)
-    fits, counts = np.isfinite(outer.energies(kept)).reshape(-1), np.zeros(len(model.full), np.bool_)
-    return Plan(_rows(outer, kept, passing, ()), energy, words, moved, sizes, fits, counts)
+    sizes = _flat(outer, [outer.sizes(t, outer.tiles) for t in tensors])
+    moved = np.array([places.get((t, MOVED), -1) for t in tensors], np.int64)
+    fits, counts = np.isfinite(outer.energies(kept)).reshape(-1), np.array([t in alone for t in tensors])
+    return Plan(rows, energy, words, moved, sizes, fits, counts)
 
 
 def _flat(outer: Outer, tables: list[Floats]) -> Floats:
@@ -202,14 +190,6 @@ def _flat(outer: Outer, tables: list[Floats]) -> Floats:
     for row, table in zip(found, tables, strict=True):
         row[...] = table
     return found.reshape(len(tables), prod(outer.shape))
-
-
-def _places(outer: Outer, kept: int, passing: tuple[int, ...]) -> dict[tuple[int, Way], int]:
-    """The rows of tensors and what loops may mean for them, those of `kept` ones first."""
-    cases = _cases(outer, kept, passing, ())
-    mine = [(t, way) for case in cases for t, way in enumerate(case) if kept >> t & 1]
-    others = [(t, way) for t in passing for way in (MOVED, *(case[t] for case in cases))]
-    return {one: n for n, one in enumerate(dict.fromkeys([*mine, *others]))}
 
 
 def _cases(outer: Outer, kept: int, passing: tuple[int, ...], alone: tuple[int, ...]) -> list[Case]:
