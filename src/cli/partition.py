@@ -1,7 +1,8 @@
 """Partition a network into groups of layers that run tile by tile on chip, so that DRAM moves little.
 
 The answer has the groups in an order of execution, what each moves, their totals, and how far the partition may be
-above the best one (`gap`; `proven` says that none is better).
+above the best one (`gap`; `proven` says that none is better).  Latency and energy are of Cocco's model, in which layers
+run one after another, and so are their bounds; with --tile-rows the DRAM traffic is that of programs.
 
 NETWORK is a name (`tilewright networks` lists them), an .onnx or .tflite file, or a .mlir file.  A name with
 a precision, resnet50:i8 or resnet50:f32, is the graph that `tilewright run` takes; without, the table of its paper.
@@ -148,11 +149,13 @@ def show(answer: dict[str, Any]) -> None:
     show_groups(answer)
     if "alpha" in answer:
         print(f"with buffers            {answer['cost_with_buffers']:.6g} (bytes + {answer['alpha']:g} * metric)")
+    least = answer.get("program_lower_bound")
+    model = "" if least and answer["metric"] == "ema" else " in Cocco's model"
     if answer["proven"]:
-        print(f"no partition has less {answer['metric']} (proven)")
+        print(f"no partition has less {answer['metric']}{model} (proven)")
     else:
-        print(f"at most {answer['gap']:.2%} above the least {answer['metric']} of any partition")
-    if least := answer.get("program_lower_bound"):
+        print(f"at most {answer['gap']:.2%} above the least {answer['metric']} of any partition{model}")
+    if least:
         moved, cycles = number(least["dram_bytes"], "B"), number(least["cycles"])
         print(f"programs that keep maps between groups may move less: at least {moved}, in {cycles} cycles")
 

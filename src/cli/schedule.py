@@ -1,7 +1,8 @@
 """Schedule a network's tiles and DRAM transfers: what is fused, how it is tiled, when every byte moves.
 
 The answer has latency, energy, DRAM traffic and buffer use; a bound below every schedule of the network with the
-argument that gives it; and what the same fusion costs when loads come only one tile ahead (`stage1`).
+argument that gives it; and what the same fusion costs when loads come only one tile ahead (`stage1`).  All are of the
+model: one tile after another, on SoMa's cores.  Programs may take less; `tilewright compile` has their own bound.
 
 NETWORK is a name (`tilewright networks` lists them), an .onnx or .tflite file, or a .mlir file.  A name with
 a precision, resnet50:i8 or resnet50:f32, is the graph that `tilewright run` takes; without, the table of its paper.
@@ -130,11 +131,14 @@ def show(answer: dict[str, Any]) -> None:
         row("fused groups", "fused_groups", number),
     ]
     title = f"{answer['network']}, batch {answer['batch']}"
-    print_table(title, ["what", "schedule", "without prefetch", "no schedule below"], rows)
-    print(f"latency at most {answer['gap']:.2%} above the least of any schedule; binding: {bound['binding']}")
-    print(f"objective at most {answer['objective_gap']:.2%} above the least of any schedule")
+    print_table(title, ["what", "schedule", "without prefetch", "no schedule of the model below"], rows)
+    print(
+        f"latency at most {answer['gap']:.2%} above the least of any schedule of the model; binding: {bound['binding']}"
+    )
+    print(f"objective at most {answer['objective_gap']:.2%} above the least of any schedule of the model")
     print(f"{answer['evaluations']} fusions scored in {answer['cpu_s']:.2f} s of CPU time")
-    print("an element is a byte, as in SoMa's tables; `tilewright compile --schedule` has the program's figures")
+    print("in the model tiles run one after another on SoMa's cores, and an element is a byte: programs may take less;")
+    print("`tilewright compile --schedule` has the program's figures, and what no program goes below")
     if "ir" in answer:
         print(f"written to {answer['ir']}")
     if "picture" in answer:

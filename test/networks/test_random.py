@@ -23,6 +23,7 @@ LAYERS = 9
 UNARY = ("Relu", "Sigmoid", "Tanh", "LeakyRelu", "HardSwish", "Erf", "Identity")
 FLOAT = ("conv", "conv", "depthwise", "pool", "unary", "binary", "concat", "scale", "slice", "pad", "resize", "softmax")
 INTEGER = ("conv", "conv", "depthwise", "relu", "max_pool", "average", "binary", "concat", "shuffle")
+HOSTILE = ("conv", "depthwise", "depthwise", "grouped", "max_pool", "average", "binary", "concat")
 
 
 class Network:
@@ -139,9 +140,66 @@ class Network:
         return model
 
 
+class Hostile(Network):
+    """Few channels and pixels, windows larger than their map, strides and padding of each axis by itself, groups."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.shapes = {"x": (1, self.one_of(1, 1, 2, 3, 6), self.one_of(1, 2, 5, 9), self.one_of(1, 1, 3, 7, 12))}
+
+    def one_of(self, *numbers: int) -> int:
+        return numbers[self.number(0, len(numbers) - 1)]
+
+    def add_grouped(self, x: str, n: int, c: int, h: int, w: int) -> None:
+        group = self.one_of(*(count for count in range(1, c + 1) if c % count == 0))
+        self.convolve(x, (n, c, h, w), group * self.number(1, 3), group)
+
+    def convolve(self, x: str, shape: tuple[int, ...], channels: int, group: int) -> None:
+        n, c, h, w = shape
+        inputs = [x, ""]
+        window = self.window(h, w, 4, dilations=(1, 1, 2))
+        kernel = window["kernel_shape"]
+        inputs[1] = self.normal(channels, c // group, *kernel)
+        if self.number(0, 1):
+            inputs.append(self.normal(channels))
+        self.layer("Conv", inputs, (n, channels, *self.extents((h, w), window)), **window, group=group)
+
+    def pool(self, op: str, x: str, shape: tuple[int, ...]) -> None:
+        window = self.window(shape[2], shape[3], 1)
+        self.layer(op, [x], (*shape[:2], *self.extents(shape[2:], window)), **window)
+
+    def window(self, h: int, w: int, more: int, dilations: tuple[int, ...] = (1,)) -> dict[str, list[int]]:
+        """Attributes of windows, padded as far as they need it to fit; pads are less than kernels."""
+        kernel, dilation = [self.one_of(1, 2, 3, 3, 5, 7) for _ in "hw"], [self.one_of(*dilations) for _ in "hw"]
+        pads = [[self.number(0, min(more, k - 1)), self.number(0, min(more, k - 1))] for k in kernel]
+        for axis, extent in enumerate((h, w)):
+            if extent + sum(pads[axis]) < dilation[axis] * (kernel[axis] - 1) + 1:
+                kernel[axis] = min(kernel[axis], 1 + (extent - 1) // dilation[axis])
+                pads[axis] = [min(pad, kernel[axis] - 1) for pad in pads[axis]]
+        found = {"kernel_shape": kernel, "strides": [self.one_of(1, 1, 2, 3, 5) for _ in "hw"]}
+        found["pads"] = [pads[0][0], pads[1][0], pads[0][1], pads[1][1]]
+        return found | ({"dilations": dilation} if len(dilations) > 1 else {})
+
+    def extents(self, given: tuple[int, ...], window: dict[str, list[int]]) -> list[int]:
+        """Rows and columns of the results."""
+        found: list[int] = []
+        for axis, extent in enumerate(given):
+            reach = window.get("dilations", [1, 1])[axis] * (window["kernel_shape"][axis] - 1) + 1
+            padded = extent + window["pads"][axis] + window["pads"][axis + 2]
+            found.append((padded - reach) // window["strides"][axis] + 1)
+        return found
+
+
 def grown(seed: int, kinds: tuple[str, ...]) -> ModelProto:
-    network = Network(seed)
-    for _ in range(LAYERS):
+    return _grown(Network(seed), LAYERS, kinds)
+
+
+def hostile(seed: int, integers: bool) -> ModelProto:
+    return _grown(Hostile(seed), 4, HOSTILE if integers else (*HOSTILE, "unary", "scale"))
+
+
+def _grown(network: Network, layers: int, kinds: tuple[str, ...]) -> ModelProto:
+    for _ in range(layers):
         network.grow(kinds[network.number(0, len(kinds) - 1)])
     return network.model()
 
@@ -185,3 +243,21 @@ def test_quantized(seed: int) -> None:
         np.testing.assert_array_equal(found[name], array, err_msg=name)
     for name, array in by_onnxruntime(model, inputs).items():
         assert np.abs(found[name] - array).max() <= 0.1 * np.ptp(array) + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_hostile_shapes(seed: int) -> None:
+    """Windows larger than their map, strides beyond kernels, groups with padding: outputs and bounds."""
+    target, integers = ("edge16", "cloud128", "cocco_npu")[seed % 3], seed % 2 == 0
+    model = hostile(seed, integers)
+    model = quantized(model, samples=1) if integers else model
+    module, inputs = import_onnx(model), random_inputs(model, seed)
+    PassPipeline.parse_spec(TILEWRIGHT_UNIVERSE.all_passes, "graph-normalize,graph-quantize").apply(
+        make_context(), module
+    )
+    program = compile(model, target)
+    check_bound(program)
+    run = simulate(program, inputs)
+    assert run.cycles == program.predicted["cycles"]
+    for name, array in run_graph(module, inputs).items():
+        np.testing.assert_allclose(run.outputs[name], array, rtol=0 if integers else 1e-4, atol=0 if integers else 1e-5)

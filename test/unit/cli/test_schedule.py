@@ -49,7 +49,7 @@ def test_table(capsys: pytest.CaptureFixture[str]):
     assert main(["schedule", "gpt2_small_decode", "--tokens", "9", "--rounds", "10"]) == 0
     shown = capsys.readouterr().out
     assert "gpt2_small_decode, batch 1" in shown
-    assert "above the least of any schedule; binding:" in shown
+    assert "above the least of any schedule of the model; binding:" in shown
 
 
 @pytest.mark.parametrize(
