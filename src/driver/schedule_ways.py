@@ -45,8 +45,8 @@ HEAD_SHARE = 1 / 4
 MOST_HEADS = 64
 """Heads that attention is split into at most, each of which is a dozen groups of its own."""
 
-UNFOLD_SHARE = 1 / 100
-"""Part of the bound that taps as channels must save for a try."""
+LEAST_SAVING = 1 / 100
+"""Part of the bound that fuller lanes of products must save for a try."""
 
 LATE_GAIN = 0.02
 """Where bytes taken again late save so much of a program's cycles, weights in holes are not tried."""
@@ -143,13 +143,13 @@ class _Ways:
 
     def unfold(self) -> None:
         """Taps as channels, where that saves enough work."""
-        worth_cycles = UNFOLD_SHARE * self.found[Room()].lower_bound.get("cycles", 0.0)
+        worth_cycles = LEAST_SAVING * self.found[Room()].lower_bound.get("cycles", 0.0)
         if self.is_worth_more() and self._unfolding_saves() > worth_cycles:
             self.take(Room(unfold=True))
 
     def band(self) -> None:
         """Several results of depthwise convolutions together, where that saves enough work."""
-        worth_cycles = UNFOLD_SHARE * self.found[Room()].lower_bound.get("cycles", 0.0)
+        worth_cycles = LEAST_SAVING * self.found[Room()].lower_bound.get("cycles", 0.0)
         if self.is_worth_more() and self._bands_save() > worth_cycles:
             self.take(self.best._replace(band=True))
 

@@ -144,7 +144,7 @@ def bands(module: ModuleOp, pricer: Pricer, constants: Constants) -> Iterator[Ba
     for op in module.walk():
         if not isinstance(op, nest.GroupOp) or op.is_mapped:
             continue
-        row = _row_of(group_of(op), op, constants)
+        row = row_of(group_of(op), op, constants)
         if row is None:
             continue
         extent, name = op.extents[row.place], unique_name("k", set(op.extents))
@@ -156,7 +156,7 @@ def bands(module: ModuleOp, pricer: Pricer, constants: Constants) -> Iterator[Ba
             yield best
 
 
-def _row_of(group: Group, op: nest.GroupOp, constants: Constants) -> Row | None:
+def row_of(group: Group, op: nest.GroupOp, constants: Constants) -> Row | None:
     """The row of a group's only product, where it is one of integers that sums up taps alone; else None."""
     products = [kernel for kernel in group.kernels if kernel.reductions and len(kernel.uses) == 3]
     if len(products) != 1 or products[0].statement.reduce != "+=":

@@ -99,6 +99,10 @@ class Rates:
             self.blocks[key] = _least(capability.cycles, capability, *boxes, (slot, block))[0]
         return self.blocks[key]
 
+    def costs_grow(self, capability: Capability, slot: str) -> bool:
+        """Whether no box costs less, in cycles or energy, than one that is shorter along a dim."""
+        return _grows(capability.cycles, slot) and _grows(capability.energy_pj, slot)
+
     def _splits(self, capability: Capability) -> tuple[tuple[Split, ...], ...]:
         name = capability.node, capability.name
         if name not in self.splits:

@@ -110,12 +110,17 @@ class Work:
 
     def _by(self, step: Step, match: Match, capability: Capability) -> list[Option]:
         extents = dict.fromkeys((dim.name for dim in capability.dims), 1)
-        match = _with_neighbours(step, match, capability)
+        taps = _taps(step) if isinstance(capability.statement.target, Strided) else frozenset[str]()
+        longer = {slot for dim, names in match.slots if dim in taps for slot in names}
+        match = _with_neighbours(step, match, capability) if taps else match
         allowed = dict(match.slots)
         for run in _runs(step):
             for slot in extents:
                 carried = prod(step.extents[dim] for dim in run if slot in allowed.get(dim, ()))
                 extents[slot] = max(extents[slot], carried)
+        for dim in capability.dims:
+            if dim.name in longer and not self.rates.costs_grow(capability, dim.name):
+                extents[dim.name] = dim.limit
         if self.machine.stages is not None:  # blocks of weights may do more points than there are: a diagonal, say
             extents = {dim.name: dim.limit for dim in capability.dims}
         rate = self.rates.rate(capability, tuple(extents.values()))
@@ -141,9 +146,10 @@ class Work:
         five blocks of 8.
 
         The dim is the only one that some dim of the capability can carry, and that dim its only one but for those that
-        others can lie in, too: there, all of its elements count as blocks.
+        others can lie in, too: there, all of its elements count as blocks.  Dims that may be several are left out.
         """
         carried = {dim: names for dim, names in match.slots if step.extents[dim] > 1}
+        spread = _unfolded_dims(step) | _in_windows(step, _taps(step))
         best = 0.0
         for dim, names in carried.items():
             own = [name for name in names if not any(name in other for d, other in carried.items() if d != dim)]
@@ -151,7 +157,7 @@ class Work:
             places = [i for i, slot in enumerate(capability.dims) if slot.name in own]
             lanes = {capability.dims[i].lanes for i in places if capability.dims[i].lanes > 1}
             block = max(lanes, default=1)
-            if self.machine.stages is not None or len(lanes) != 1 or dim in _unfolded_dims(step):
+            if self.machine.stages is not None or len(lanes) != 1 or dim in spread:
                 continue
             if extent % block == 0 or extent > MANY * block:
                 continue
@@ -209,22 +215,33 @@ def _side_by_side(indices: Sequence[Affine], first: str, second: str) -> bool:
     return not having or (having == places and places[0] + 1 == places[1])
 
 
-def _with_neighbours(step: Step, match: Match, capability: Capability) -> Match:
-    """The places of windows in all dims of results, if nothing but taps of windows of integers is summed (`nest-band`).
+def _taps(step: Step) -> frozenset[str]:
+    """What a product of integers sums over, if that is the rows and columns of a factor, and windows of another have
+    some of them: several results of a row may be made together, from rows of taps with zeros between (`nest-band`).
+    """
+    summed = frozenset(reduction_dims(step.kernel.statement))
+    is_real = any(name.startswith(("f", "bf")) for _, name in step.kernel.types)  # zero times infinity is no zero
+    rows = [frozenset(name for form in read.forms[-2:] for name in form.names) for read in step.reads]
+    return summed if not is_real and summed in rows and summed & _in_windows(step, summed) else frozenset()
 
-    A product that makes several neighbours of what they see together has at most the taps of a window for each: it
-    takes no less than one of so many results and taps, as instructions take no less for longer boxes.
+
+def _in_windows(step: Step, taps: frozenset[str]) -> set[str]:
+    """The dims of windows over taps."""
+    windows = (form.names for read in step.reads for form in read.forms if len(form.names) > 1)
+    return {name for names in windows if taps & {*names} for name in names}
+
+
+def _with_neighbours(step: Step, match: Match, capability: Capability) -> Match:
+    """The places of windows over taps in all dims of results, too.
+
+    A product that makes several neighbours of what they see together has at most the taps of a window for each: where
+    longer boxes of taps cost no less, it takes no less than one of so many results and taps.  Where they may, zeros
+    count as taps: extents of these are as long as an instruction can have.
     """
     summed, target = set(reduction_dims(step.kernel.statement)), capability.statement.target
-    windows = [form.names for read in step.reads for form in read.forms if len(form.names) > 1]
-    windows = [names for names in windows if summed & {*names}]
-    met = {name for names in windows for name in names}
-    is_real = any(name.startswith(("f", "bf")) for _, name in step.kernel.types)  # zero times infinity is no zero
-    if is_real or not summed or len(step.reads) < 2 or not summed <= met or not isinstance(target, Strided):
-        return match
-    slots = (
-        (d, tuple(dict.fromkeys((*names, *target.dims))) if d in met - summed else names) for d, names in match.slots
-    )
+    assert isinstance(target, Strided)
+    places = _in_windows(step, frozenset(summed)) - summed
+    slots = ((d, tuple(dict.fromkeys((*names, *target.dims))) if d in places else names) for d, names in match.slots)
     return replace(match, slots=tuple(slots))
 
 
