@@ -108,7 +108,7 @@ def weight_pieces(layer: FusedLayer) -> WeightPieces | None:
 
     It is the outermost that does; None where there is none, or all is one piece.
     """
-    cuts = () if layer.streamed else _cuts(layer)
+    cuts = () if layer.streamed else _cuts(layer.op)
     found = ((*axis, step) for dim, step in cuts if (axis := _weight_axis(layer, dim)) is not None)
     weight, axis, cut_step = next(found, (None, 0, 0))
     if weight is None:
@@ -122,11 +122,11 @@ def weight_pieces(layer: FusedLayer) -> WeightPieces | None:
 
 def cuts_weights(layer: FusedLayer, tree: tuple[Node, ...]) -> bool:
     """Whether the outermost loop that cuts anything cuts the largest weight of a layer, which is there as a whole."""
-    dim = _cut_dim(layer, tree)
+    dim = cut_dim(layer, tree)
     return dim is not None and _weight_axis(layer, dim) is not None
 
 
-def _cut_dim(layer: FusedLayer, tree: tuple[Node, ...]) -> str | None:
+def cut_dim(layer: FusedLayer, tree: tuple[Node, ...]) -> str | None:
     """The dim of the outermost loop that cuts anything; None where there is none, or weights are held around it."""
     while len(tree) == 1 and not isinstance(tree[0], Leaf):
         node = tree[0]
@@ -140,7 +140,7 @@ def _cut_dim(layer: FusedLayer, tree: tuple[Node, ...]) -> str | None:
 
 def _is_summed(layer: FusedLayer, way: Way) -> bool:
     """Whether a group that reads a layer sums over the dim of its outermost cut."""
-    dim = _cut_dim(layer, way.tree)
+    dim = cut_dim(layer, way.tree)
     target = layer.problem.kernels[-1].target
     axes = [axis for axis, form in enumerate(target.forms) if dim in form.names]
     return any(_sums(use, axis) for axis in axes for use in layer.result.uses)
@@ -170,15 +170,16 @@ def _weight_axis(layer: FusedLayer, dim: str) -> tuple[SSAValue, int] | None:
     return (layer.weights[name], axes[0]) if axes else None
 
 
-def outermost_cut(layer: FusedLayer) -> tuple[str, int] | None:
+def outermost_cut(group: nest.GroupOp) -> tuple[str, int] | None:
     """Dim and step of the outermost loop that cuts anything."""
-    return next(_cuts(layer), None)
+    return next(_cuts(group), None)
 
 
-def _cuts(layer: FusedLayer) -> Iterator[tuple[str, int]]:
+def _cuts(group: nest.GroupOp) -> Iterator[tuple[str, int]]:
     """Dims and steps of the loops around the first instruction that cut anything, the outermost first."""
-    for op in layer.op.mapping.walk():
-        if isinstance(op, nest.ForOp) and op.step.value.data < layer.problem.extents[op.dim.data]:
+    extents = group.extents
+    for op in group.mapping.walk():
+        if isinstance(op, nest.ForOp) and op.step.value.data < extents[op.dim.data]:
             yield op.dim.data, op.step.value.data
         if isinstance(op, nest.ComputeOp):
             return

@@ -22,11 +22,12 @@ from ...errors import InfeasibleError, TilewrightError
 from ...search.group_tiles.build import build
 from ...search.group_tiles.tiling import tile_group
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, marked_groups
-from .arrivals import Arrivals, Way, cuts_weights
+from .arrivals import Arrivals, Way, cut_dim, cuts_weights
 from .change import Nodes, change_groups
 from .nest_map import bind_tree
 from .split import split_group
 from .trees import group_of, in_group, set_mapping
+from .turned_maps import followed_dim
 
 if TYPE_CHECKING:
     from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer
@@ -116,8 +117,7 @@ class NestTilePass(ModulePass):
                 _tile(group, pricer, known)
         for function in op.body.ops:
             if isinstance(function, FuncOp) and function.body.blocks:
-                worth = ROWS_WORTH if self.rows_first else 1
-                _tile_fused(marked_groups(function.body.block, pricer.machine, pricer), pricer, worth)
+                _tile_fused(marked_groups(function.body.block, pricer.machine, pricer), pricer, self.rows_first)
 
     def _tiled(self, group: nest.GroupOp, nodes: Nodes) -> Nodes:
         if len(self.dims) != len(self.sizes) or min(self.sizes, default=1) < 1 or self.buffers < 1:
@@ -147,7 +147,7 @@ def _tile(op: nest.GroupOp, pricer: Pricer, known: dict[Group, tuple[Node, ...]]
     set_mapping(op, known[problem])
 
 
-def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer, rows_worth: int) -> None:
+def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer, rows_first: bool) -> None:
     known: dict[object, tuple[Way, list[Way]]] = {}
     arrivals = Arrivals(pricer.machine)
     for group, fused in groups.items():
@@ -158,10 +158,13 @@ def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer, rows_
             continue
         pieces = group.attributes.get("piece_bytes")
         limit = pieces.value.data if isinstance(pieces, IntegerAttr) else 0
-        key = fused.layers[0].form, limit, BY_SAMPLE in group.attributes
+        along = followed_dim(fused.layers[0])
+        key = fused.layers[0].form, limit, BY_SAMPLE in group.attributes, along, rows_first
         if key not in known:
             ways = pricer.remembered(("ways", *key), partial(_whole_ways, fused.layers[0], *key[1:], pricer))
-            best = max(ways, key=lambda way: way.pieces * (rows_worth if way.by_rows else 1))
+            following = [way for way in ways if along and cut_dim(fused.layers[0], way.tree) == along]
+            worth = ROWS_WORTH if rows_first else 1
+            best = max(following or ways, key=lambda way: way.pieces * (worth if way.by_rows else 1))
             known[key] = best, [way for way in ways if cuts_weights(fused.layers[0], way.tree)]
         set_mapping(group, arrivals.choose(fused, *known[key]).tree)
 
@@ -181,8 +184,12 @@ def row_tree(group: FusedGroup, layer: FusedLayer, pricer: Pricer) -> tuple[Node
     return best if others and cycles(best) <= CLEARLY * cycles(first) else first
 
 
-def _whole_ways(layer: FusedLayer, piece_bytes: int, by_sample: bool, pricer: Pricer) -> list[Way]:
-    """The pieces in which a layer that runs as a whole ends first, or nearly so.
+def _whole_ways(
+    layer: FusedLayer, piece_bytes: int, by_sample: bool, along: str, rows_first: bool, pricer: Pricer
+) -> list[Way]:
+    """The pieces in which a layer that runs as a whole ends first, or nearly so; those of the dim `along`, too.
+
+    Not `rows_first`, rows of each piece of channels count as pieces.
 
     Maps are copied to another memory in rows, the first of which come before the layer.
     """
@@ -191,7 +198,8 @@ def _whole_ways(layer: FusedLayer, piece_bytes: int, by_sample: bool, pricer: Pr
 
     ways: list[Way] = []
     copies = copy_cycles(layer, pricer.machine)
-    for count, by_rows, tree in whole_trees(pricer.machine, layer, piece_bytes, by_sample):
+    for pieces, by_rows, tree, rows in whole_trees(pricer.machine, layer, piece_bytes, by_sample, along):
+        count = pieces * (1 if rows_first else rows)
         cycles = bind_tree(layer.problem, tree, pricer)[1].queue_cycles
         unit = max(cycles, key=lambda name: cycles[name], default="")
         busiest, total = cycles.get(unit, 0.0), sum(cycles.values())

@@ -370,7 +370,7 @@ class FusedBuilder:
 
         Those of sequences are columns, which is how products make them, or rows where the layer is cut into rows.
         """
-        cut, rows = outermost_cut(layer), row_axis(len(shape_of(value)))
+        cut, rows = outermost_cut(layer.op), row_axis(len(shape_of(value)))
         in_rows = cut is not None and cut[0] == layer.row and rows is not None
         return self._in_pieces(value, rows if in_rows and rows is not None else 2, inward=False)
 

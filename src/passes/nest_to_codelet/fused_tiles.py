@@ -28,9 +28,9 @@ SCRATCH_SHARE = 32
 SMALL_SHARE, SCRATCH_BYTES = 8, 1 << 16
 """In small memories it may take more than that: so many bytes, if these are at most that part."""
 
-CHANNELS_SCRATCH = 2
-"""Pieces of other dims than rows take so much less, too: they have fewer rows, with which the next layer begins sooner,
-but arrays are fed more often."""
+CHANNELS_SCRATCH = 2, 1, 4
+"""Pieces of other dims than rows take so much less, too, the first where nothing else tells them apart: they have fewer
+rows, with which the next layer begins sooner, but arrays are fed more often."""
 
 NEARLY = 1.1
 """Ways to cut a layer that leave so many times the least between its kernels leave nearly as little."""
@@ -64,19 +64,26 @@ def row_trees(group: FusedGroup, layer: FusedLayer) -> list[tuple[Node, ...]]:
 
 
 class WholeTree(NamedTuple):
-    """A mapping of a layer that runs as a whole, in so many `pieces`, of rows or of something else."""
+    """A mapping of a layer that runs as a whole, in so many `pieces`, of rows or of something else.
+
+    Each of something else may be made in `rows` pieces of rows.
+    """
 
     pieces: int
     by_rows: bool
     tree: tuple[Node, ...]
+    rows: int = 1
 
 
-def whole_trees(machine: Machine, layer: FusedLayer, piece_bytes: int, by_sample: bool) -> Iterator[WholeTree]:
+def whole_trees(
+    machine: Machine, layer: FusedLayer, piece_bytes: int, by_sample: bool, along: str = ""
+) -> Iterator[WholeTree]:
     """Ways to run a layer as a whole, in pieces, so that units work side by side.
 
     Samples are made one by one, or (not `by_sample`) together, which fills arrays where maps are small; rows, or else
-    the dim of most iterations, in pieces.  Where both are cut, either is outermost.  With `piece_bytes` weights are not
-    on chip together: a loop around all others loads parts of at most so many bytes, two at a time.
+    the dim of most iterations, or the dim `along`, in pieces.  Where both are cut, either is outermost.  With
+    `piece_bytes` weights are not on chip together: a loop around all others loads parts of at most so many bytes, two
+    at a time.
     """
     tile = dict(layer.problem.extents)
     streams = stream_of(machine, layer, piece_bytes) if piece_bytes else None
@@ -87,7 +94,8 @@ def whole_trees(machine: Machine, layer: FusedLayer, piece_bytes: int, by_sample
     fixed = {*samples, *_joined(layer)}
     others = sorted((dim for dim in tileable if dim not in {*fixed, _piece_row(layer)}), key=lambda dim: -tile[dim])
     rows = [dim for dim in (_piece_row(layer),) if dim in tileable]
-    cuts: list[tuple[str, int]] = [("", 1), *((dim, pieces) for dim in [*rows, *others[:1]] for pieces in WHOLE_PIECES)]
+    cut_dims = dict.fromkeys([*rows, *others[:1], *(dim for dim in others if dim == along)])
+    cuts: list[tuple[str, int]] = [("", 1), *((dim, pieces) for dim in cut_dims for pieces in WHOLE_PIECES)]
     room = memory_of(machine, layer.memories[layer.problem.kernels[-1].target.buffer]).capacity_bytes
     streamed = 1 if streams is None else -(-layer.problem.extents[streams.dim] // streams.step)
     for together in (False,) if by_sample or not samples or tile[samples[0]] == 1 else (False, True):
@@ -99,16 +107,16 @@ def whole_trees(machine: Machine, layer: FusedLayer, piece_bytes: int, by_sample
             if dim and step * (pieces - 1) >= part[dim]:
                 continue
             whole = part | ({dim: step} if dim else {})
-            shares = (CHANNELS_SCRATCH, 1) if dim and dim not in rows else (1,)
+            shares = CHANNELS_SCRATCH if dim and dim not in rows else (1,)
             found = [_cut(layer, whole, scratch_room(room) // share) for share in shares]
             different = [cut for place, cut in enumerate(found) if cut not in found[:place]]
             orders = ([*apart, *rows, dim], [*apart, dim, *rows]) if dim else (apart,)
-            bodies = (
-                _loops(layer, whole, cut, tuple(dict.fromkeys(order)), room) for cut in different for order in orders
-            )
-            for body in dict.fromkeys(bodies):
-                tree = body if streams is None else _streamed(layer, streams, body)
-                yield WholeTree(count * pieces, dim in rows, tree)
+            for cut in different:
+                inside = prod(-(-part[row] // cut[row]) for row in rows if dim and row != dim)
+                bodies = (_loops(layer, whole, cut, tuple(dict.fromkeys(order)), room) for order in orders)
+                for body in dict.fromkeys(bodies):
+                    tree = body if streams is None else _streamed(layer, streams, body)
+                    yield WholeTree(count * pieces, dim in rows, tree, inside)
 
 
 def scratch_room(capacity_bytes: int) -> int:
