@@ -71,7 +71,7 @@ CONSTANTS = (
     Constant("passes.nest.nest_swap_factors", "ROOM", (1 / 8, 1 / 2)),
     Constant("passes.nest_to_codelet.fused_copies", "ROW_PIECES", (8, 32)),
     Constant("passes.nest_to_codelet.fused_copies", "MOVED_PIECES", (32, 128)),
-    Constant("passes.nest_to_codelet.fused_tiles", "CHANNELS_SCRATCH", (1, 4)),
+    Constant("passes.nest_to_codelet.fused_tiles", "CHANNELS_SCRATCH", ((2, 1), (1,), (4, 2, 1))),
     Constant("passes.nest_to_codelet.fused_tiles", "NEARLY", (1.0, 1.25)),
     Constant("passes.nest_to_codelet.fused_tiles", "ROWS_SCRATCH_SHARE", (32, 128)),
     Constant("passes.nest_to_codelet.fused_tiles", "SCRATCH_SHARE", (16, 64)),
