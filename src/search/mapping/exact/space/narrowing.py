@@ -238,8 +238,8 @@ class Narrowing:
             if not chosen or len(spreads) >= TOGETHER or self.reached > beyond:
                 break
         found = np.ones((len(spreads), *self._desk.low.shape), np.int64)
-        for spread, (_, _, factors, _) in zip(found, spreads, strict=True):
-            spread[self._mesh.levels] = np.take_along_axis(self._mesh.factors, factors.T, axis=1).T
+        for n, (_, _, factors, _) in enumerate(spreads):
+            found[n, self._mesh.levels] = np.take_along_axis(self._mesh.factors, factors.T, axis=1).T
         return found, np.array([bound for bound, *_ in spreads])
 
     def _halve(self, ways: Ways, boxes: list[Box], most: float) -> None:
