@@ -142,18 +142,18 @@ class Past:
 
     def any(self, kept: Kept) -> bool:
         """Whether tensors do."""
-        return self._model.perfect and len(self._sets_of(kept)[1]) > 0
+        return self._model.perfect and len(self.sets_of(kept)[1]) > 0
 
     def product(self, section: Section, skeleton: Skeleton, kept: Kept, energy: float, fewest: float) -> float:
         """The least energy times delay of a skeleton, with so much `energy` further in, and `fewest` cycles of any."""
-        plan = self._plan_of(section.outer, *self._sets_of(kept))
+        plan = self._plan_of(section.outer, *self.sets_of(kept))
         steady = steady_and_far(self._model, skeleton, self._far)
         known = Inside(section.outer.children, energy, steady, fewest)
         rooms, words = self._rooms, self._words
         return (1 - 1e-9) * least_product(self._model, skeleton, plan, section.cells, known, self._far, rooms, words)
 
     @remembered
-    def _sets_of(self, kept: Kept) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+    def sets_of(self, kept: Kept) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
         """The set of tensors that the last memory keeps; those without windows that pass it; of them, those that a
         single memory keeps."""
         chains = list(enumerate(kept))

@@ -85,8 +85,8 @@ def test_first_and_last_tiles_of_tensors_that_pass_by_take_time_or_these_are_sen
 ):
     every = [(a, b, (1, 0)) for a in ((0, 1), (1, 1)) for b in ((0, 1), (1, 0), (1, 1))]
     found = [_by_tile_and_best(kept, 64) for kept in every]
-    sets_of = Past._sets_of
-    monkeypatch.setattr(Past, "_sets_of", lambda self, kept: (*sets_of(self, kept)[:2], ()))
+    sets_of = Past.sets_of
+    monkeypatch.setattr(Past, "sets_of", lambda self, kept: (*sets_of(self, kept)[:2], ()))
     without = [_by_tile_and_best(kept, 64) for kept in every]
     for (bound, best), (less, same) in zip(found, without, strict=True):
         assert same == best
