@@ -4,7 +4,7 @@ Each line is one constant at one other value: the geometric mean of its cycles o
 the best and the worst case, and the same mean of the CPU seconds of `compile`.  Nothing here can be wrong or right, so
 the exit code says nothing: a constant is where it should be if none of its lines has a mean well below 1.
 
-    python bench/constants.py                          every constant, about two hours on one core
+    python bench/constants.py                          every constant: some fifty times the programs below
     python bench/constants.py --only WORTH ROW_PIECES --cases squeezenet:edge16 bert_base_block:cloud128
 """
 

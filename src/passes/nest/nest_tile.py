@@ -26,8 +26,8 @@ from .arrivals import Arrivals, Way, cut_dim, cuts_weights
 from .change import Nodes, change_groups
 from .nest_map import bind_tree
 from .split import split_group
+from .transposed_maps import followed_dim
 from .trees import group_of, in_group, set_mapping
-from .turned_maps import followed_dim
 
 if TYPE_CHECKING:
     from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer

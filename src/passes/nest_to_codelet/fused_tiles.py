@@ -29,8 +29,8 @@ SMALL_SHARE, SCRATCH_BYTES = 8, 1 << 16
 """In small memories it may take more than that: so many bytes, if these are at most that part."""
 
 CHANNELS_SCRATCH = 2, 1, 4
-"""Pieces of other dims than rows take so much less, too, the first where nothing else tells them apart: they have fewer
-rows, with which the next layer begins sooner, but arrays are fed more often."""
+"""Pieces of other dims than rows leave so many times less between kernels, as is tried; the first where ways are equal.
+They have fewer rows, with which the next layer begins sooner, but arrays are fed more often."""
 
 NEARLY = 1.1
 """Ways to cut a layer that leave so many times the least between its kernels leave nearly as little."""

@@ -1,4 +1,4 @@
-"""Layers that turn a map are made along what the map is made along, so that their first pieces come early."""
+"""Layers that transpose a map are made along what the map is made along, so that their first pieces come early."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tilewright.driver.models import make_context
 from tilewright.driver.pipelines import parse_passes
 from tilewright.frontends.acg import load_target
 from tilewright.passes.nest.arrivals import outermost_cut
-from tilewright.passes.nest.turned_maps import followed_dim
+from tilewright.passes.nest.transposed_maps import followed_dim
 from tilewright.passes.nest_to_codelet.fused_marks import marked_groups
 
 HEADS = """
@@ -32,7 +32,7 @@ func.func @main(%x: tensor<1x512x768xsi8>) -> tensor<12x512x64xsi8>
 
 
 @pytest.mark.parametrize(("dim", "followed"), [("n", "n"), ("m", "c")])
-def test_heads_are_turned_along_what_their_product_is_cut_along(dim: str, followed: str) -> None:
+def test_heads_are_transposed_along_what_their_product_is_cut_along(dim: str, followed: str) -> None:
     module = Parser(make_context(), HEADS).parse_module()
     passes = "load-target{target=cloud128},graph-normalize,convert-graph-to-nest{in_place=true},nest-schedule"
     parse_passes(passes).apply(make_context(), module)

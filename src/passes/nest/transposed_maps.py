@@ -1,4 +1,4 @@
-"""Layers that turn a map, as the heads of attention, are made along what the map is made along."""
+"""Layers that transpose a map, as the heads of attention, are made along what the map is made along."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def followed_dim(layer: FusedLayer) -> str:
-    """The dim of a layer that turns a map along which the pieces of this map are made; "" where there is none.
+    """The dim of a layer that transposes a map along which the pieces of this map are made; "" where there is none.
 
     A product that is made in pieces of columns has the first heads before all of its columns.  Made head by head, the
     layer that turns it has them soon after; made row by row, when the product ends.
