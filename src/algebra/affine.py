@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..errors import TilewrightError
 from .expr import Access, Call, Expr, Name, Num
@@ -18,7 +19,7 @@ class Affine:
     const: int
     terms: tuple[tuple[str, int], ...] = ()
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names with a nonzero coefficient, sorted."""
         return tuple(name for name, _ in self.terms)

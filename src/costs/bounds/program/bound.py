@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
-from math import ceil
+from math import ceil, inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....machine import Machine
 from .arrival import Arrival
-from .demand import elements, users
-from .network import Network, Read, Step
-from .slices import Floats, Slices, needed, slices_of
+from .demand import elements
+from .last_reads import last_reads, least_end
+from .network import Network
+from .slices import Floats, Slices, slices_of
 from .traffic import Traffic
 from .transfers import Transfers
 from .work import Work
@@ -110,7 +110,13 @@ class _Bound:
         ]
         yield "what every result needs, then stores", max(*own, min(starts) + self.transfers.cycles(0, self.stores))
         yield self._later(counted, found, after, cycles)
-        yield self._last_reads(counted, cycles)
+        needs, steps, rate = (
+            [self.needs[k] for k in counted],
+            [self.steps[k] for k in counted],
+            self.transfers.load_rate,
+        )
+        end = least_end(last_reads(self.network, steps, needs, cycles, rate), self._room, rate)
+        yield "work before the last reads of weights that the chip has no room for, then these", _whole(end)
         yield from self._arrival(counted, found, points, last)
 
     def _arrival(self, counted: list[int], found: Slices, points: Floats, last: int) -> Iterator[tuple[str, int]]:
@@ -125,7 +131,7 @@ class _Bound:
             yield "work while an input comes in, and after it", _whole(arrival.least_cycles()) + last
 
     def _later(self, counted: list[int], found: Slices, after: NDArray[np.bool_], cycles: Floats) -> tuple[str, int]:
-        """What the memories on chip cannot hold when a kernel begins comes after the work that it needs."""
+        """What the memories on chip cannot hold when a kernel begins comes after what it needs."""
         place = {value: i for i, value in enumerate(counted)}
         read: dict[int, list[tuple[int, int]]] = {}
         for k in counted:
@@ -138,46 +144,14 @@ class _Bound:
             sizes += np.max([after[:, k] * size for k, size in readers], axis=0)
         rest = np.maximum(sizes - self._room, 0)
         stores = sum(size * (found.results[value][found.externals :] > 0) for value, size in self.outputs.items())
-        done = (cycles @ found.operations[:, found.externals :].T).max(axis=0)
+        loaded = found.operations[:, : found.externals].sum(axis=1) / (self.transfers.load_rate or inf)
+        done = np.maximum((cycles @ found.operations[:, found.externals :].T).max(axis=0), loaded)
         totals = [
             _whole(before) + self.transfers.cycles(int(loads), int(stored))
             for before, loads, stored in zip(done.tolist(), rest.tolist(), np.asarray(stores).tolist(), strict=True)
         ]
         at = max(range(len(totals)), key=totals.__getitem__)
-        return f"work before {self.steps[counted[at]].name}, then what the chip had no room for", totals[at]
-
-    def _last_reads(self, counted: list[int], cycles: Floats) -> tuple[str, int]:
-        """Weights are on chip until the last operation that reads them, before which the work is done that any of those
-        that read the same element need: when the work is done that some need, as many bytes of these and of those that
-        need more as the memories on chip hold have come.
-        """
-        network, steps = self.network, [self.steps[k] for k in counted]
-        shapes = [value.shape for value in network.values]
-        readers: dict[int, list[tuple[Step, Read]]] = {}
-        sizes: dict[int, int] = {}
-        for k, step in zip(counted, steps, strict=True):
-            for value, demand in self.needs[k].reads:
-                if network.values[value].external:
-                    sizes[value] = max(sizes.get(value, 0), elements(demand) * network.values[value].element_bytes)
-            for read in step.reads:
-                if read.value in sizes:
-                    readers.setdefault(read.value, []).append((step, read))
-        asked = [(value, users(step, read, shapes)) for value, own in readers.items() for step, read in own]
-        rows = needed(network, steps, range(len(steps)), [part for _, parts in asked for part in parts])
-        externals = sum(value.external for value in network.values)
-        work = iter((cycles @ rows[:, externals:].T).max(axis=0).tolist())
-        last: dict[int, list[float]] = {}
-        for value, parts in asked:
-            own = sorted(islice(work, len(parts)))
-            own = own if sizes[value] == network.values[value].bytes else own[:1]
-            known = last.get(value, own)
-            last[value] = max(known, own) if len(known) != len(own) else list(map(max, known, own))
-        pieces = [(before, sizes[value] / len(own)) for value, own in last.items() for before in own]
-        most, left, rate = 0.0, float(-self._room), self.transfers.load_rate
-        for before, size in sorted(pieces, reverse=True):
-            left += size
-            most = max(most, before + left / rate if left > 0 and rate else 0.0)
-        return "work before the last reads of weights that the chip has no room for, then these", _whole(most)
+        return f"work and loads before {self.steps[counted[at]].name}, then what the chip had no room for", totals[at]
 
     @cached_property
     def _room(self) -> int:

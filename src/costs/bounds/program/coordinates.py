@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ def run(length: int, size: int) -> Axis:
     """At least `length` consecutive coordinates of an axis; long runs are rounded down, so that few differ."""
     if length >= size:
         return everything(size)
-    return -(length if length <= 4 else 1 << (length.bit_length() - 1))
+    return -length
 
 
 def count(axis: Axis) -> int:
@@ -67,14 +68,23 @@ def image(terms: tuple[Term, ...], const: int, size: int) -> Axis:
         return run(-terms[0][2], size)
     window = taps(terms, const, size) if len(unknown) == 1 else None
     if window is not None:
-        return run(window[0], size)
+        return run(window.length, size)
     return run(1, size) if inside else 0
 
 
+class Taps(NamedTuple):
+    """What is so wherever a run is: the length of the run of coordinates that are reached, at how many points they are,
+    and for each term which of its coordinates meet some of them.
+    """
+
+    length: int
+    points: int
+    met: tuple[Axis, ...]
+
+
 @lru_cache(maxsize=1 << 12)
-def taps(terms: tuple[Term, ...], const: int, size: int) -> tuple[int, tuple[Axis, ...]] | None:
-    """Of a form with a run at an unknown place: the length of the run of coordinates that is reached wherever it is,
-    and for each term which of its coordinates meet some of them wherever it is.
+def taps(terms: tuple[Term, ...], const: int, size: int) -> Taps | None:
+    """Of a form with a run at an unknown place.
 
     None where that is too much to look at.
     """
@@ -95,7 +105,8 @@ def taps(terms: tuple[Term, ...], const: int, size: int) -> tuple[int, tuple[Axi
         sure = inside.any(axis=tuple(d for d in range(1, inside.ndim) if d != i + 2)).all(axis=0)
         met.append(_reached(values[sure], int(values.max(initial=0)) + 1))
     met.insert(at, axis)
-    return length, tuple(met)
+    points = int(inside.reshape(len(places), -1).sum(axis=1).min())
+    return Taps(length, points, tuple(met))
 
 
 @lru_cache(maxsize=1 << 12)

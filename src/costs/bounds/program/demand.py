@@ -159,7 +159,7 @@ def _dims(step: Step, demand: Demand, shape: Sequence[int]) -> Dims | None:
 def _bounded(step: Step, dims: Dims, shapes: Sequence[Sequence[int]]) -> int:
     """Points at which no padded read is out of bounds; `dims` keep the coordinates of such points."""
     forms = [(form, size) for r in step.reads if r.padded for form, size in zip(r.forms, shapes[r.value], strict=True)]
-    forms = [(form, size) for form, size in forms if not _is_inside(form, step.extents, size)]
+    forms = [(form, size) for form, size in forms if not is_inside(form, step.extents, size)]
     points, left = 1, set(dims)
     while forms:
         names, own = set(forms[0][0].names), [forms[0]]
@@ -184,11 +184,12 @@ def _component(step: Step, dims: Dims, names: list[str], forms: Sequence[tuple[A
     if window is None:
         dims |= dict.fromkeys(names, 0)
         return 0
-    dims |= dict(zip(form.names, window[1], strict=True))
-    return prod(count(dims[name]) for name in names if dims[name] >= 0)
+    dims |= dict(zip(form.names, window.met, strict=True))
+    return window.points
 
 
-def _is_inside(form: Affine, extents: Mapping[str, int], size: int) -> bool:
+def is_inside(form: Affine, extents: Mapping[str, int], size: int) -> bool:
+    """Whether a form stays within an axis."""
     low, high = form.range(extents)
     return low >= 0 and high < size
 

@@ -114,6 +114,15 @@ def test_what_all_results_need_is_exact(text: str, shapes: dict[str, tuple[int, 
     assert {value: elements(box) for value, box in found.reads} == {value: len(part) for value, part in reads.items()}
 
 
+def test_points_of_a_window_are_those_of_the_place_where_they_are_fewest():
+    """Of three results in a row the first and the last have two taps of three at a border."""
+    text, shapes, padded = KERNELS[0]
+    network = network_of(text, shapes, extents_of(text, shapes), padded)
+    step, sizes = network.steps[0], [value.shape for value in network.values]
+    assert isinstance(step, Step)
+    assert need(step, (-1, -3), sizes).points == 3 * (2 + 3 + 3)
+
+
 def test_boxes_together():
     assert union((0b0011, 0b1), (0b0110, 0b1)) == (0b0111, 0b1)
     assert union((0b0011, 0b11), (0b0100, 0b01)) == (0b0011, 0b11)  # the larger one: together they are no box
