@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from typing import Literal
 
 import numpy as np
 
@@ -15,9 +14,6 @@ from .orders import Order, Reuse
 from .stages import Choices, Stage, Step
 from .tiles import maximal_with_fill
 from .unroll import Spread, allowed_dims, spreads
-
-IntraLevel = Literal["unrolling-tiling-ordering", "tiling-unrolling-ordering", "ordering-tiling-unrolling"]
-"""In which order a step decides: the rows of the paper's Table VI."""
 
 
 class Chooser:
@@ -34,37 +30,26 @@ class Chooser:
         others = [dim for dim in range(len(self.problem.dims)) if dim not in order.dims]
         return [*order.dims, *others]
 
-    def choices(
-        self, how: IntraLevel, step: Step, inside: Ints, left: Ints, late: Callable[[], bool] = lambda: False
-    ) -> Choices:
+    def choices(self, step: Step, inside: Ints, left: Ints, late: Callable[[], bool]) -> Choices:
         """Factors that divide `left`: of the tile of the step's stage, which has `inside` already, and of a spread.
 
         Not all of them once it is `late`, but some.
         """
         parts: list[Choices] = []
-        for part in self._parts(how, step, inside, left):
+        for part in self._parts(step, inside, left):
             parts.append(part)
             if late() and any(len(found.temporal) for found in parts):
                 break
         return _distinct(joined(parts))
 
-    def _parts(self, how: IntraLevel, step: Step, inside: Ints, left: Ints) -> Iterator[Choices]:
-        groups: list[tuple[int | None, Ints]] = [(main, self._every) for main in self._mains] or [(None, self._every)]
-        if how == "ordering-tiling-unrolling" and self._mains:
-            groups = [(order.main_tensor(), self._every[i : i + 1]) for i, order in enumerate(self.orders)]
-        for main, orders in groups:
+    def _parts(self, step: Step, inside: Ints, left: Ints) -> Iterator[Choices]:
+        for main in self._mains or [None]:
             dims = frozenset(self.reuse.dims)
             allowed = dims if main is None else allowed_dims(self.reuse, main)
             grow = dims if main is None else self.reuse.indexing(main)
-            if how == "unrolling-tiling-ordering" or step.stage is None:
-                for spread in self._spreads(step.above, left, allowed):
-                    used = np.prod(spread, axis=0)
-                    yield self._crossed(self._tiles(step.stage, inside, used, left // used, grow), [spread], orders)
-            else:
-                for factors in self._tiles(step.stage, inside, np.ones_like(left), left, grow):
-                    found = self._spreads(step.above, left // factors, allowed)
-                    roomy = [spread for spread in found if self._holds(step.above, factors * inside, spread)]
-                    yield self._crossed(factors[None], roomy, orders)
+            for spread in self._spreads(step.above, left, allowed):
+                used = np.prod(spread, axis=0)
+                yield self._crossed(self._tiles(step.stage, inside, used, left // used, grow), spread)
 
     def _tiles(self, stage: Stage | None, inside: Ints, used: Ints, left: Ints, grow: Collection[int]) -> Ints:
         """Largest tiles that fit in the stage and, `used` times, in all memories around it; and the smallest."""
@@ -84,23 +69,17 @@ class Chooser:
         largest = maximal_with_fill(left.tolist(), grow, rest, fits)
         return largest if (largest == 1).all() else np.concatenate([largest, smallest])
 
-    def _holds(self, above: Stage, tile: Ints, spread: Spread) -> bool:
-        """Whether the tiles of all instances fit together in the memories around them."""
-        both = (tile * np.prod(spread, axis=0))[None]
-        return all(self.room.fits(level, both)[0] for level in range(above.first, len(self.room.capacity)))
-
     def _spreads(self, above: Stage, left: Ints, allowed: Collection[int]) -> list[Spread]:
         key = tuple(left.tolist()), frozenset(allowed), above.array
         if key not in self._known:
             self._known[key] = spreads(key[0], key[1], self.reuse.dims, above.array, self.split)
         return self._known[key]
 
-    def _crossed(self, tiles: Ints, found: list[Spread], orders: Ints) -> Choices:
-        """Every tile with every spread and every order."""
-        shape = len(found), tiles.shape[1]
-        columns, rows = (np.array([spread[axis] for spread in found], np.int64).reshape(shape) for axis in (0, 1))
-        t, s, o = (index.ravel() for index in np.indices((len(tiles), len(found), len(orders))))
-        return Choices(tiles[t], columns[s], rows[s], orders[o])
+    def _crossed(self, tiles: Ints, spread: Spread) -> Choices:
+        """Every tile with every order, and one spread."""
+        t, o = (index.ravel() for index in np.indices((len(tiles), len(self._every))))
+        columns, rows = (np.repeat(np.array([factors], np.int64), len(t), axis=0) for factors in spread)
+        return Choices(tiles[t], columns, rows, self._every[o])
 
 
 def _distinct(choices: Choices) -> Choices:

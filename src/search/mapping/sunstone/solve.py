@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 from math import prod
-from typing import Literal
 
 import numpy as np
 
@@ -14,11 +13,9 @@ from ....interruption import stop_unless, stoppable
 from ..pricing import Floats, Ints, Pricer, nothing_fits
 from ..room import Room
 from ..values import Mapped, Request
-from .choices import Chooser, IntraLevel
+from .choices import Chooser
 from .orders import orders_of, reuse_of
 from .stages import Choices, Stage, Step, extended, stages_of, tile_of, undecided
-
-Direction = Literal["bottom-up", "top-down"]
 
 CHUNK = 1024
 """Choices between two looks at the time limit."""
@@ -31,18 +28,15 @@ def solve(
     arch: Architecture,
     problem: Problem,
     request: Request,
-    direction: Direction = "bottom-up",
-    intra: IntraLevel = "unrolling-tiling-ordering",
     widths: tuple[int, int] = WIDTHS,
     pricer: Pricer | None = None,
 ) -> Mapped:
     """Sunstone's mapping of `problem`, searched and priced with the request's model and objective.
 
-    `direction` says which memory is decided first, `intra` what is decided first at each (the paper's Table VI).  At
-    most `widths` choices are followed, of the first step and of each later one; alpha-beta mostly ends sooner.  Another
-    `pricer` may price what is compared, and the answer.  Raises InfeasibleError if nothing fits.
+    At most `widths` choices are followed, of the first step and of each later one; alpha-beta mostly ends sooner.
+    Another `pricer` may price what is compared, and the answer.  Raises InfeasibleError if nothing fits.
     """
-    search = _Search(pricer or Pricer(arch, problem, request), direction, intra, widths)
+    search = _Search(pricer or Pricer(arch, problem, request), widths)
     with stoppable():
         search.expand(undecided(search.room.kept, len(problem.dims)), 0)
     stop_unless(search.best)
@@ -52,17 +46,15 @@ def solve(
 class _Search:
     """One search: its steps, and the best mapping so far."""
 
-    def __init__(self, pricer: Pricer, direction: Direction, intra: IntraLevel, widths: tuple[int, int]) -> None:
+    def __init__(self, pricer: Pricer, widths: tuple[int, int]) -> None:
         arch, problem, request = pricer.arch, pricer.problem, pricer.request
         self.pricer = pricer
         self.room = Room(arch, problem, request.model, request.space)
         reuse = reuse_of(problem)
         self.chooser = Chooser(problem, self.room, reuse, orders_of(reuse), request.space.split_axes)
-        self.intra: IntraLevel = intra
         self.widths = widths
-        self.inwards = direction == "top-down"
         self.bounds = np.array(problem.bounds)
-        self.steps = _steps(stages_of(arch, self.room), self.inwards)
+        self.steps = _steps(stages_of(arch, self.room))
         self.best: MappingBatch | None = None
         self.value = np.inf
 
@@ -84,12 +76,7 @@ class _Search:
 
     def _choices(self, partial: MappingBatch, step: Step, number: int) -> Choices:
         decided = tile_of(partial)[0]
-        left = self.bounds // decided
-        inside = np.ones_like(decided) if self.inwards else decided
-        found = self.chooser.choices(self.intra, step, inside, left, lambda: self._late_at(number))
-        if not self.inwards or step.stage is None:
-            return found
-        return replace(found, temporal=left // (found.temporal * found.columns * found.rows))
+        return self.chooser.choices(step, decided, self.bounds // decided, lambda: self._late_at(number))
 
     def _late_at(self, number: int) -> bool:
         """Whether this step and those before have had their equal parts of the time limit."""
@@ -98,7 +85,7 @@ class _Search:
 
     def _completed(self, batch: MappingBatch, step: Step) -> MappingBatch:
         """Mappings, with all that is left of the bounds as loops of one level."""
-        batch.temporal[:, step.rest] *= self.bounds // tile_of(batch)
+        batch.temporal[:, step.outside] *= self.bounds // tile_of(batch)
         return batch
 
     def _values(self, partial: MappingBatch, choices: Choices, step: Step, last: bool) -> Floats:
@@ -123,7 +110,7 @@ class _Search:
         best = self.best
         orders = np.array([self.chooser.full_order(order) for order in self.chooser.orders])
         for step in self.steps:
-            best = self._reordered(best, step.spread_at, orders)
+            best = self._reordered(best, step.outside, orders)
         return self.pricer.answer(best.mapping(0, self.pricer.problem))
 
     def _reordered(self, best: MappingBatch, level: int, orders: Ints) -> MappingBatch:
@@ -134,17 +121,9 @@ class _Search:
         return every.part(slice(index, index + 1))
 
 
-def _steps(stages: tuple[Stage, ...], inwards: bool) -> list[Step]:
-    """Pairs of neighbouring stages, from inside or from outside; and the array below the innermost stage, if any."""
-    pairs = list(pairwise(stages))
+def _steps(stages: tuple[Stage, ...]) -> list[Step]:
+    """The array below the innermost stage, if any, and pairs of neighbouring stages from inside."""
     arrays = [prod(stage.array) for stage in stages]
-    first = stages[0].first
-    steps: list[Step] = []
-    for i, (stage, above) in enumerate(pairs):
-        later = prod(arrays[: i + 1]) if inwards else prod(arrays[i + 2 :])
-        at, rest = (above.first, first) if inwards else (stage.first, above.first)
-        steps.append(Step(stage, above, at, above.first, rest, later))
-    if arrays[0] > 1 or not pairs:
-        alone = Step(None, stages[0], first, first, first, 1 if inwards else prod(arrays[1:]))
-        steps.insert(0, alone)
-    return steps[::-1] if inwards else steps
+    steps = [Step(stage, above, prod(arrays[i + 2 :])) for i, (stage, above) in enumerate(pairwise(stages))]
+    alone = arrays[0] > 1 or not steps
+    return [Step(None, stages[0], prod(arrays[1:])), *steps] if alone else steps

@@ -72,21 +72,27 @@ class Choices:
 class Step:
     """One decision of the search: a tile of `stage` (None: no tile), a spread below `above`, and the order there.
 
-    The chosen loops stand at level `at`, the spread and the order at level `spread_at`, and all that is undecided at
-    level `rest` while the choice is priced.  `later` instances are still to be put to work by other steps.
+    `later` instances are still to be put to work by other steps.
     """
 
     stage: Stage | None
     above: Stage
-    at: int
-    spread_at: int
-    rest: int
     later: int
+
+    @property
+    def inside(self) -> int:
+        """The level of the chosen loops."""
+        return self.outside if self.stage is None else self.stage.first
+
+    @property
+    def outside(self) -> int:
+        """The level of the spread and the order, and of all that is undecided while the choice is priced."""
+        return self.above.first
 
 
 def extended(partial: MappingBatch, choices: Choices, step: Step) -> MappingBatch:
     """A batch of one mapping with each of the choices."""
     found = partial.repeated(0, len(choices))
-    found.temporal[:, step.at], found.order[:, step.spread_at] = choices.temporal, choices.order
-    found.spatial_x[:, step.spread_at], found.spatial_y[:, step.spread_at] = choices.columns, choices.rows
+    found.temporal[:, step.inside], found.order[:, step.outside] = choices.temporal, choices.order
+    found.spatial_x[:, step.outside], found.spatial_y[:, step.outside] = choices.columns, choices.rows
     return found
