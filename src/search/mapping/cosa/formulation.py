@@ -10,12 +10,12 @@ from math import log2, prod
 import numpy as np
 
 from ....algebra.factors import divisors_of, primes_of
+from ....algebra.integer_program import Expression, Program, total
 from ....costs.hierarchy import Architecture, Problem
 from ..pricing import Ints
 from ..remembered import remembered
 from ..room import Room
 from ..values import Space
-from .program import Expression, Program, total
 
 TEMPORAL, COLUMNS, ROWS = "temporal", "columns", "rows"
 SLACK = 1e-9

@@ -5,31 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log2
 
+from ....algebra.integer_program import Expression, total
 from ....costs.hierarchy import Problem
 from .formulation import COLUMNS, ROWS, TEMPORAL, Formulation
-from .program import Expression, total
 
 
 @dataclass(frozen=True)
 class Weights:
-    """`-utilisation * Util + compute * Comp + traffic * Traf`, or `|traffic * Traf - compute * Comp|` where `balanced`.
-
-    The balanced objective leaves many ties; the composite one, scaled by `TIE`, breaks them.  `graded` computes the
-    three as the released code does: factors deep inside move less data, and traffic counts kernels of sliding windows,
-    multicasts and weights a little differently.  The paper has none of these constants.
-    """
+    """`-utilisation * Util + compute * Comp + traffic * Traf` is minimised."""
 
     utilisation: float = 0.1
     compute: float = 10.0
     traffic: float = 1.0
-    balanced: bool = False
-    graded: bool = False
-
-
-PAPER = Weights()
-BALANCED = Weights(compute=3.0, balanced=True)
-RELEASED = Weights(graded=True)
-TIE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -41,53 +28,15 @@ class Objectives:
     traffic: Expression
 
 
-def objectives(form: Formulation, weights: Weights) -> Objectives:
-    """The three objectives of the paper's equations 5, 6 and 11, or those of the released code."""
-    levels = range(len(form.arch.levels))
-    compute = total(form.log_loops(form.dims, level, TEMPORAL) for level in levels)
-    if weights.graded:
-        return Objectives(_graded_utilisation(form), compute, _graded_traffic(form))
+def objectives(form: Formulation) -> Objectives:
+    """The three objectives of the paper's equations 5, 6 and 11, as the released code computes them."""
+    compute = total(form.log_loops(form.dims, level, TEMPORAL) for level in range(len(form.arch.levels)))
     return Objectives(_utilisation(form), compute, _traffic(form))
 
 
-def combined(form: Formulation, parts: Objectives, weights: Weights) -> Expression:
+def combined(parts: Objectives, weights: Weights) -> Expression:
     """One expression to minimise."""
-    compute, traffic = parts.compute * weights.compute, parts.traffic * weights.traffic
-    composite = compute + traffic - parts.utilisation * weights.utilisation
-    if not weights.balanced:
-        return composite
-    balance = traffic - compute
-    distance = form.program.variable(float("inf"), integer=False)
-    form.program.at_most(balance, distance)
-    form.program.at_most(balance * -1.0, distance)
-    return distance + composite * TIE
-
-
-def _utilisation(form: Formulation) -> Expression:
-    """Tiles of all tensors in all memories on chip."""
-    return total(
-        form.log_words(level, tensor)
-        for level in range(form.ranked + 1)
-        for tensor in range(len(form.problem.tensors))
-        if form.room.kept[level, tensor]
-    )
-
-
-def _traffic(form: Formulation) -> Expression:
-    """Words per transfer, transfers to different instances, and iterations outside, for each tensor.
-
-    Iterations over the outermost memory move every tensor.
-    """
-    found = Expression()
-    for tensor in range(len(form.problem.tensors)):
-        relevant = form.relevant(tensor)
-        if form.ranked > 0:
-            found.add(form.log_words(form.ranked - 1, tensor))
-        if form.ranked >= 0:
-            found.add(form.log_loops(relevant, form.ranked, COLUMNS, ROWS))
-            found.add(_iterations(form, relevant))
-        found.add(form.log_loops(form.dims, form.ranked + 1, TEMPORAL))
-    return found
+    return parts.compute * weights.compute + parts.traffic * weights.traffic - parts.utilisation * weights.utilisation
 
 
 def _iterations(form: Formulation, relevant: list[int]) -> Expression:
@@ -112,7 +61,7 @@ def _iterations(form: Formulation, relevant: list[int]) -> Expression:
     return found
 
 
-def _graded_utilisation(form: Formulation) -> Expression:
+def _utilisation(form: Formulation) -> Expression:
     """Memories below the ranked level; the outermost one that keeps weights counts 1 % more."""
     weights = form.arch.roles(form.problem).index("W") if "W" in form.arch.roles(form.problem) else -1
     found, outermost = Expression(), -1
@@ -126,7 +75,7 @@ def _graded_utilisation(form: Formulation) -> Expression:
     return found
 
 
-def _graded_traffic(form: Formulation) -> Expression:
+def _traffic(form: Formulation) -> Expression:
     """Factors deep inside count less, every spatial factor counts for every tensor, and weights 1 % more at DRAM."""
     roles = form.arch.roles(form.problem)
     found = Expression()

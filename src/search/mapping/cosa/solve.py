@@ -8,13 +8,15 @@ from math import prod
 
 import numpy as np
 
+from ....algebra.integer_program import Solution
 from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from ..pricing import Pricer, nothing_fits
 from ..room import Room
 from ..values import Mapped, Request
 from .formulation import COLUMNS, ROWS, TEMPORAL, Factor, Formulation, Shares
-from .objective import RELEASED, Weights, combined, objectives
-from .program import Solution
+from .objective import Weights, combined, objectives
+
+DEFAULT = Weights()
 
 GAP = 1e-6
 """Relative gap within which the program's optimum is proven."""
@@ -37,30 +39,29 @@ class Placed:
     repaired: int
 
 
-def solve(arch: Architecture, problem: Problem, request: Request, weights: Weights = RELEASED) -> Mapped:
+def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
     """CoSA's mapping of `problem`, priced by the request's model.
 
     The program knows no prices: the request's objective is ignored, the bound is 0, and nothing is proven about the
     price.  Raises InfeasibleError if no placement fits, or none was found within the time limit.
     """
     pricer = Pricer(arch, problem, request)
-    return pricer.answer(place(arch, problem, request, weights).mapping)
+    return pricer.answer(place(arch, problem, request).mapping)
 
 
 def place(
     arch: Architecture,
     problem: Problem,
     request: Request,
-    weights: Weights = RELEASED,
+    weights: Weights = DEFAULT,
     shares: Shares | None = None,
     gap: float = GAP,
 ) -> Placed:
     """Build the program and solve it; `shares` fixes how tensors divide memories by name."""
     room = Room(arch, problem, request.model, request.space)
     form = Formulation(arch, problem, room, request.space, shares or {})
-    parts = objectives(form, weights)
-    goal = combined(form, parts, weights)
-    solution = form.program.minimise(goal, request.time_limit_s, gap)
+    parts = objectives(form)
+    solution = form.program.minimise(combined(parts, weights), request.time_limit_s, gap)
     if solution is None:
         raise nothing_fits(arch, problem, "cosa")
     mapping, repaired = repair(arch, problem, room, _mapping(form, solution))

@@ -25,7 +25,7 @@ from tilewright.costs.hierarchy import (
 )
 from tilewright.costs.timeloop import evaluate
 from tilewright.errors import InfeasibleError
-from tilewright.search.mapping.cosa import BALANCED, PAPER, RELEASED, Weights, place, solve
+from tilewright.search.mapping.cosa import Weights, place, solve
 from tilewright.search.mapping.cosa.solve import fixed_order, repair
 from tilewright.search.mapping.room import Room
 from tilewright.search.mapping.values import Request, Space
@@ -85,7 +85,7 @@ def moving(problem: Problem, tensor: Tensor, order: tuple[int, ...], factors: tu
 
 
 def every_objective(arch: Architecture, problem: Problem, weights: Weights) -> Iterator[float]:
-    """The paper's objective for every placement that its constraints allow, from tile sizes alone."""
+    """The released code's objective for every placement that the constraints allow, from tile sizes alone."""
     for rows in product(*(splits(bound) for bound in problem.bounds)):
         inner, columns, lines, middle, outer = zip(*rows, strict=True)
         if prod(columns) > 2 or prod(lines) > 2:
@@ -95,19 +95,20 @@ def every_objective(arch: Architecture, problem: Problem, weights: Weights) -> I
             problem, tile, arch.levels[1].entries or 0
         ):
             continue
-        used = sum(log2(box(problem, t, inner) * box(problem, t, tile)) for t in problem.tensors)
+        used = sum(log2(box(problem, t, inner)) * (1.01 if t.name == "W" else 1) for t in problem.tensors)
         compute = log2(prod(inner) * prod(middle) * prod(outer))
         for order in permutations(range(3)):
             traffic = 0.0
             for tensor in problem.tensors:
-                spread = [d for d in range(3) if any(row[d] for row in tensor.coefficients)]
-                traffic += log2(box(problem, tensor, inner)) + log2(prod(outer))
-                traffic += log2(prod(columns[d] * lines[d] for d in spread))
-                traffic += moving(problem, tensor, order, middle)
+                own = [d for d in range(3) if any(row[d] for row in tensor.coefficients)]
+                own = [d for d in own if (tensor.name, d) != ("I", 1)]  # `R` only shifts the window of `P`
+                traffic += 0.99 * 0.8 * log2(prod(inner[d] for d in own))
+                traffic += 0.99 * log2(prod(columns) * prod(lines)) + moving(problem, tensor, order, middle)
+                traffic += log2(prod(outer)) * (1.01 if tensor.name == "W" else 1)
             yield weights.compute * compute + weights.traffic * traffic - weights.utilisation * used
 
 
-@pytest.mark.parametrize("weights", [PAPER, Weights(0.5, 1.0, 2.0), Weights(1.0, 0.2, 1.0)])
+@pytest.mark.parametrize("weights", [Weights(), Weights(0.5, 1.0, 2.0), Weights(1.0, 0.2, 1.0)])
 @pytest.mark.parametrize(("problem", "entries"), [(conv(4, 3, 4), (8, 24)), (conv(6, 2, 2, 2), (12, 24))])
 def test_the_optimum_is_that_of_brute_force(weights: Weights, problem: Problem, entries: tuple[int, int]):
     arch = machine(*entries)
@@ -127,7 +128,7 @@ def flat(arch: Architecture) -> Architecture:
 
 def check_objective(arch: Architecture, dims: dict[str, int], objective: float):
     problem = convolution("layer", ConvShape(dims["N"], dims["K"], dims["C"], dims["P"], dims["Q"], 1, 1))
-    found = place(flat(arch), problem, TIMELOOP, RELEASED, {"GlobalBuffer": (0.5, 1.0, 0.5)})
+    found = place(flat(arch), problem, TIMELOOP, Weights(), {"GlobalBuffer": (0.5, 1.0, 0.5)})
     assert found.optimal
     assert found.objective == pytest.approx(objective, rel=1e-6)
 
@@ -148,11 +149,10 @@ def test_the_released_objective_is_reproduced_on_all_layers_without_kernels():
 
 
 @pytest.mark.parametrize("name", ["resnet50:conv1", "resnet50:conv4_1_3x3", "alexnet:fc6", "mttkrp:poisson1"])
-@pytest.mark.parametrize("weights", [PAPER, RELEASED])
-def test_mappings_fit(name: str, weights: Weights):
+def test_mappings_fit(name: str):
     arch = parse_architecture(json.loads(OWN.read_text())["arch"])
     problem = layer(name)
-    found = place(arch, problem, Request("edp", "timeloop", Space(True, True)), weights)
+    found = place(arch, problem, Request("edp", "timeloop", Space(True, True)))
     assert found.repaired == 0
     prices = evaluate(arch, problem, found.mapping)
     assert prices.valid, prices.violations
@@ -167,25 +167,6 @@ def test_a_dimension_stays_on_one_axis_where_it_must():
         both = {loop.dim for loop in level.spatial_x} & {loop.dim for loop in level.spatial_y}
         assert split or not both
         assert prod(loop.bound for loop in level.spatial) == 4
-
-
-def test_the_balanced_objective_is_met():
-    found = place(machine(), conv(4, 3, 4), TIMELOOP, Weights(compute=2.0, balanced=True), gap=0.0)
-    gaps = [
-        abs(Weights(0.0, 0.0, 1.0).traffic * traffic - 2.0 * compute)
-        for compute, traffic in every_pair(machine(), conv(4, 3, 4))
-    ]
-    assert abs(found.traffic - 2.0 * found.compute) <= min(gaps) + 0.1
-    assert BALANCED.balanced
-
-
-def every_pair(arch: Architecture, problem: Problem) -> Iterator[tuple[float, float]]:
-    """Compute and traffic of every placement, from two linear combinations of them."""
-    yield from zip(
-        every_objective(arch, problem, Weights(0.0, 1.0, 0.0)),
-        every_objective(arch, problem, Weights(0.0, 0.0, 1.0)),
-        strict=True,
-    )
 
 
 def test_loops_without_a_rank_have_a_fixed_order():
