@@ -38,8 +38,8 @@ from tilewright.costs.hierarchy import Problem
 from tilewright.costs.hierarchy.statement import problem_of_statement
 from tilewright.errors import TilewrightError
 from tilewright.frontends.einsum import parse_einsum
+from tilewright.mapping.certify import certify
 from tilewright.mapping.machines import find_architecture
-from tilewright.search.mapping.certify import certify
 from tilewright.search.mapping.mappers import map_problem
 from tilewright.search.mapping.values import Request, Space
 from tilewright.zoo.mapping_layers import layer, layers

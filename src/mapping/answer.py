@@ -148,7 +148,7 @@ class LayerMapping:
         It is made in what the search left of the time limit, and tells a gap where that is too little.
         """
         from ..certificates.make import as_json
-        from ..search.mapping.certify import certify
+        from .certify import certify
 
         if not self.mapped.proven:
             subject, lever = f"certificate of {self.layer.name} on {self.arch.name}", "search longer, by --method exact"

@@ -5,7 +5,8 @@ Storage levels run from the innermost to DRAM.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 
@@ -154,6 +155,13 @@ class Problem:
     def tensor(self, name: str) -> Tensor:
         """The tensor of that name (KeyError if there is none)."""
         return next(t for t in self.tensors if t.name == name)
+
+    def with_dims(self, dims: Sequence[int]) -> Problem:
+        """The problem with these dimensions alone; all others must have bound 1."""
+        rows = [tuple(tuple(row[d] for d in dims) for row in tensor.coefficients) for tensor in self.tensors]
+        tensors = tuple(replace(tensor, coefficients=mine) for tensor, mine in zip(self.tensors, rows, strict=True))
+        names, bounds = tuple(self.dims[d] for d in dims), tuple(self.bounds[d] for d in dims)
+        return replace(self, dims=names, bounds=bounds, tensors=tensors)
 
 
 @dataclass(frozen=True)

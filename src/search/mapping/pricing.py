@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...costs import exact, timeloop
 from ...costs.bounds import bounds_of
 from ...costs.clock import Limit, processor_seconds
-from ...costs.exact.batch import MAX_MACS as EXACT_MACS
 from ...costs.hierarchy import Architecture, LoopMapping, MappingBatch, Problem, pack
-from ...costs.timeloop.batch_model import MAX_MACS as TIMELOOP_MACS
+from ...costs.model import price_batch_with
 from ...errors import InfeasibleError
 from .objective import bound_of, unit_of, values_of
 from .values import Mapped, Request
@@ -44,7 +41,6 @@ class Pricer:
     def __init__(self, arch: Architecture, problem: Problem, request: Request) -> None:
         self.arch, self.problem, self.request = arch, problem, request
         self.evaluated = 0
-        self._model = timeloop if request.model == "timeloop" else exact
         self._start, self._limit = processor_seconds(), Limit(request.time_limit_s)
         self.kept = kept_tensors(arch, problem)
 
@@ -72,18 +68,7 @@ class Pricer:
         return Prices(*(np.concatenate([getattr(part, name) for part in parts]) for name in Prices.__match_args__))
 
     def _chunk(self, batch: MappingBatch) -> Prices:
-        if self.problem.macs > (TIMELOOP_MACS if self._model is timeloop else EXACT_MACS):
-            return self._one_by_one([batch.mapping(i, self.problem) for i in range(len(batch))])
-        found = self._model.price_batch(self.arch, self.problem, batch)
-        return Prices(found.energy_pj, found.cycles.astype(np.float64), found.valid)
-
-    def _one_by_one(self, mappings: Sequence[LoopMapping]) -> Prices:
-        found = [self._model.evaluate(self.arch, self.problem, mapping) for mapping in mappings]
-        return Prices(
-            np.array([prices.energy_pj for prices in found]),
-            np.array([prices.cycles for prices in found], np.float64),
-            np.array([prices.valid for prices in found], np.bool_),
-        )
+        return Prices(*price_batch_with(self.request.model, self.arch, self.problem, batch))
 
     def objective(self, prices: Prices) -> Floats:
         """What the request minimises: EDP in pJ cycles, energy in pJ or cycles; validity is left aside."""

@@ -24,7 +24,7 @@ from tilewright.certificates.space import Question, Region
 from tilewright.cli import main
 from tilewright.errors import TilewrightError
 from tilewright.mapping import MapOptions, map_kernel
-from tilewright.search.mapping.certify import certify
+from tilewright.mapping.certify import certify
 
 from .pairs import Pair, pair_of, regions_of
 

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from ....algebra.factors import primes_of
 from ....costs.exact.batch_kernel import Machine
 from ....costs.exact.compiled import Ints, Shape, bare, bare_entry
+from ....costs.exact.guess import Room, guess_one, room
 from ....costs.hierarchy import Architecture, MappingBatch, Problem
 from ....costs.hierarchy.batch import Batch
 from ..draw import fits_arrays
 from ..objective import value_of
 from ..pricing import Bools, kept_tensors
 from ..values import OBJECTIVES, Request
-from .guess import Guess, Room, guess_one, room
+from .guess import Guess
 
 NOW, TRIAL, BEST = range(3)
 """Rows of the batch that a chain works on."""

@@ -145,16 +145,6 @@ def as_timeloop_has_it(arch: Architecture, problem: Problem) -> tuple[Architectu
     return replace(arch, levels=tuple(levels)), replace(problem, tensors=tensors)
 
 
-def reduced(problem: Problem, dims: tuple[int, ...]) -> Problem:
-    """The problem without all dimensions but `dims`."""
-    tensors = tuple(
-        replace(tensor, coefficients=tuple(tuple(row[d] for d in dims) for row in tensor.coefficients))
-        for tensor in problem.tensors
-    )
-    bounds = tuple(problem.bounds[d] for d in dims)
-    return replace(problem, dims=tuple(problem.dims[d] for d in dims), bounds=bounds, tensors=tensors)
-
-
 def _divisors(bounds: list[int]) -> tuple[Ints, Ints]:
     """`divisors` and `many` of a model."""
     lists = [divisors_of(bound) for bound in bounds]

@@ -20,7 +20,7 @@ from ..bounds.estimates import ROUNDING, Estimates
 from ..bounds.hops import Placement
 from ..dominance.orders import Blocks, blocks_of, count_of, looping, orders_of, orders_that_count
 from ..dominance.symmetries import members
-from ..space.model import WINDOW, Ints, Model, reduced
+from ..space.model import WINDOW, Ints, Model
 from ..space.spreads import Factors
 from .state import new_leaves
 
@@ -86,13 +86,13 @@ class Settling:
         self.plain: list[bool] = (model.kind != WINDOW).all(axis=0).tolist()
         self.bounds: Factors = tuple(model.bounds.tolist())
         levels = len(arch.levels)
-        self.room = workspace(arch, reduced(problem, dims), LEAVES)
+        self.room = workspace(arch, problem.with_dims(dims), LEAVES)
         self.leaves = new_leaves(LEAVES, levels, len(dims))
         able = self.room.able and self.objective < 2 and not model.timeloop
         self.sets = sets_for(self.room.shape) if able else None
         if model.timeloop:
             children = max(prod(arch.fan_out(level)) for level in range(levels))
-            self.timeloop = TimeloopWorkspace(arch, reduced(problem, dims), children)
+            self.timeloop = TimeloopWorkspace(arch, problem.with_dims(dims), children)
         self.evaluated, self.hurried, self.diving = 0, False, False
 
     def price_leaves(self, site: Site) -> float:

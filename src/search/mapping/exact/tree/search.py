@@ -21,7 +21,7 @@ from ..bounds.hops import Hops, placements, plain
 from ..bounds.nodes import Task
 from ..dominance.symmetries import Kept, Places, Spread, symmetries
 from ..space.families import families_of, last_kept
-from ..space.model import TRIFLE, model_of, reduced
+from ..space.model import TRIFLE, model_of
 from ..space.spreads import Factors, Layout, chain_arrays, hold_choices, placed
 from ..space.ways import Ways
 from .leaves import Incumbent, Settling, Site
@@ -91,7 +91,7 @@ class Search:
         self.best = Incumbent(request.gap)
         self.settling = Settling(arch, problem, self.model, self.dims, self.estimates, self.best, self.late)
         self.nodes, self.limits, self.in_vain = 0, limits, 0
-        self.symmetries = symmetries(reduced(problem, self.dims), arch.roles(problem))
+        self.symmetries = symmetries(problem.with_dims(self.dims), arch.roles(problem))
         self.placed = self.model.timeloop and bool(
             self.model.windows.any() or self.meshes[0] != (1, 1) or self.model.mesh[0, 0] == 0
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ...certificates import Certificate
-from ...certificates.make import MOST_REGIONS, dims_in_order, make_certificate
-from ...certificates.space import Question
-from ...costs.clock import NO_LIMIT, Limit
-from ...costs.hierarchy import Architecture, LoopMapping, Problem
-from ...errors import TilewrightError
-from .values import Request
+from ..certificates import Certificate
+from ..certificates.make import MOST_REGIONS, dims_in_order, make_certificate
+from ..certificates.space import Question
+from ..costs.clock import NO_LIMIT, Limit
+from ..costs.hierarchy import Architecture, LoopMapping, Problem
+from ..errors import TilewrightError
+from ..search.mapping.values import Request
 
 
 def certify(
