@@ -101,17 +101,19 @@ class Room(NamedTuple):
 
     `share` is the part of the buffer that kept maps, weights and locals may take.  The first `span` layers run sample
     by sample; with `reload` their weights are loaded for each sample.  With `rows_first` layers are rather made in
-    pieces of rows than of channels, with `heads` those of attention head by head (`graph-heads`).  `hidden_share` is
-    what a map between two products may take that are computed in chunks of it (`graph-split-hidden`; 0: none are); with
-    `split_heads` attention is computed in such chunks of one head.  With `slack` of 0 or more weights come into holes
-    between maps, with `late` bytes are taken again as late as can be (`codelet-prefetch`).  With `unfold` taps lie
-    among the channels where these are few (`graph-unfold`), with `band` depthwise convolutions make several results
+    pieces of rows than of channels, else rows of pieces of channels count as pieces (`rows_inside`) or not.  With
+    `heads` attention runs head by head (`graph-heads`).  `hidden_share` is what a map between two products may take
+    that are computed in chunks of it (`graph-split-hidden`; 0: none are); with `split_heads` attention is computed in
+    such chunks of one head.  With `slack` of 0 or more weights come into holes between maps, with `late` bytes are
+    taken again as late as can be (`codelet-prefetch`).  With `unfold` taps lie among the channels where these are few
+    (`graph-unfold`), with `band` depthwise convolutions make several results
     of a row together (`nest-band`).
     """
 
     share: float = 1.0
     span: int = 0
     rows_first: bool = True
+    rows_inside: bool = True
     heads: bool = False
     hidden_share: float = 0.0
     slack: int = -1
@@ -132,7 +134,7 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
         "nest-split-weights" if scheduled and not options.schedule else "",
         f"nest-schedule{{share={_plain(room.share)} span={room.span}{reload}}}" if scheduled else "",
         "nest-swap-factors" if scheduled and not options.schedule else "",
-        "nest-tile" if room.rows_first else "nest-tile{rows_first=false}",
+        _tiled(room),
         "nest-map",
         "convert-nest-to-codelet",
         "codelet-unroll",
@@ -142,6 +144,12 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
         *_placed(options),
         "convert-codelet-to-mnemonic",
     )
+
+
+def _tiled(room: Room) -> str:
+    """Layers in pieces."""
+    inside = "" if room.rows_inside else " rows_inside=false"
+    return "nest-tile" if room.rows_first else f"nest-tile{{rows_first=false{inside}}}"
 
 
 def _prefetch(options: CompileOptions, room: Room) -> str:

@@ -205,6 +205,7 @@ class _Ways:
         alone = best.span or best == Room(slack=best.slack, late=best.late)
         for room in (best,) if alone else (Room(), best):
             self.take(room._replace(rows_first=False))
+        self.take_each([self.best._replace(rows_inside=False)] if not self.best.rows_first else ())
 
     def _of_span(self, room: Room, length: int) -> float:
         """Cycles with at most so many layers sample by sample; infinite where there is no room or time for it."""
@@ -299,7 +300,8 @@ def _way(room: Room) -> str:
     parts += f", hidden maps in chunks of 1/{round(1 / room.hidden_share)} of the memory" if room.hidden_share else ""
     holes = f", weights in holes (slack {room.slack})" if room.slack >= 0 else ""
     parts += holes + ", bytes taken again late" * room.late
-    return SCHEDULE + parts + ", channels before rows" * (not room.rows_first)
+    parts += ", channels before rows" * (not room.rows_first) + " (rows not counted)" * (not room.rows_inside)
+    return SCHEDULE + parts
 
 
 def _samples(module: ModuleOp) -> int:

@@ -76,7 +76,7 @@ class NestTilePass(ModulePass):
 
     Groups of a fused group (attribute `fused`) get loops over samples and over the rows of an update, and hold what is
     between their kernels; all else is on chip already.  Those that run as a whole are cut into pieces, rather of rows
-    than of channels (with `rows_first`).
+    than of channels (with `rows_first`); else rows of each piece of channels count as pieces, too (`rows_inside`).
 
     With `dims` and `sizes`, one size for each dim, it adds the loops over pieces of these sizes, the first outermost,
     around what is innermost in the mappings of all groups (or of `group`); with `memory` it keeps there, below these
@@ -102,9 +102,10 @@ class NestTilePass(ModulePass):
     buffers: int = 1
     group: str = ""
     rows_first: bool = True
+    rows_inside: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if replace(self, rows_first=True) != NestTilePass():
+        if replace(self, rows_first=True, rows_inside=True) != NestTilePass():
             change_groups(self.name, op, self.group, self._tiled, unmapped=True)
             return
         groups = [group for group in op.walk() if isinstance(group, nest.GroupOp) and not group.is_mapped]
@@ -117,7 +118,8 @@ class NestTilePass(ModulePass):
                 _tile(group, pricer, known)
         for function in op.body.ops:
             if isinstance(function, FuncOp) and function.body.blocks:
-                _tile_fused(marked_groups(function.body.block, pricer.machine, pricer), pricer, self.rows_first)
+                groups_of = marked_groups(function.body.block, pricer.machine, pricer)
+                _tile_fused(groups_of, pricer, self.rows_first, self.rows_inside)
 
     def _tiled(self, group: nest.GroupOp, nodes: Nodes) -> Nodes:
         if len(self.dims) != len(self.sizes) or min(self.sizes, default=1) < 1 or self.buffers < 1:
@@ -147,7 +149,7 @@ def _tile(op: nest.GroupOp, pricer: Pricer, known: dict[Group, tuple[Node, ...]]
     set_mapping(op, known[problem])
 
 
-def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer, rows_first: bool) -> None:
+def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer, rows_first: bool, rows_inside: bool) -> None:
     known: dict[object, tuple[Way, list[Way]]] = {}
     arrivals = Arrivals(pricer.machine)
     for group, fused in groups.items():
@@ -159,7 +161,7 @@ def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer, rows_
         pieces = group.attributes.get("piece_bytes")
         limit = pieces.value.data if isinstance(pieces, IntegerAttr) else 0
         along = followed_dim(fused.layers[0])
-        key = fused.layers[0].form, limit, BY_SAMPLE in group.attributes, along, rows_first
+        key = fused.layers[0].form, limit, BY_SAMPLE in group.attributes, along, rows_inside and not rows_first
         if key not in known:
             ways = pricer.remembered(("ways", *key), partial(_whole_ways, fused.layers[0], *key[1:], pricer))
             following = [way for way in ways if along and cut_dim(fused.layers[0], way.tree) == along]
@@ -185,11 +187,11 @@ def row_tree(group: FusedGroup, layer: FusedLayer, pricer: Pricer) -> tuple[Node
 
 
 def _whole_ways(
-    layer: FusedLayer, piece_bytes: int, by_sample: bool, along: str, rows_first: bool, pricer: Pricer
+    layer: FusedLayer, piece_bytes: int, by_sample: bool, along: str, rows_inside: bool, pricer: Pricer
 ) -> list[Way]:
     """The pieces in which a layer that runs as a whole ends first, or nearly so; those of the dim `along`, too.
 
-    Not `rows_first`, rows of each piece of channels count as pieces.
+    With `rows_inside` rows of each piece of channels count as pieces.
 
     Maps are copied to another memory in rows, the first of which come before the layer.
     """
@@ -199,7 +201,7 @@ def _whole_ways(
     ways: list[Way] = []
     copies = copy_cycles(layer, pricer.machine)
     for pieces, by_rows, tree, rows in whole_trees(pricer.machine, layer, piece_bytes, by_sample, along):
-        count = pieces * (1 if rows_first else rows)
+        count = pieces * (rows if rows_inside else 1)
         cycles = bind_tree(layer.problem, tree, pricer)[1].queue_cycles
         unit = max(cycles, key=lambda name: cycles[name], default="")
         busiest, total = cycles.get(unit, 0.0), sum(cycles.values())

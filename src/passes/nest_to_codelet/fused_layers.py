@@ -144,6 +144,8 @@ class FusedLayer:
             columns = self._window(use.forms[3], self.column) if len(use.forms) == 4 else POINT
             found[rows, columns] = None
         pairs = list(found)
+        if not self.column and len({rows for rows, _ in pairs}) == 1:
+            pairs = [(pairs[0][0], _joint([columns for _, columns in pairs]))]
         return pairs[0] if len(pairs) == 1 and not any(w.whole for w in pairs[0]) else (WHOLE, WHOLE)
 
     def _window(self, form: Affine, along: str) -> Window:
@@ -158,6 +160,15 @@ class FusedLayer:
             last = extents[along] - 1
             return Window(reach + last, 1, last - form.const)
         return Window(reach, max(stride, 1), -form.const)
+
+
+def _joint(windows: Sequence[Window]) -> Window:
+    """One window of all positions that some do."""
+    first, *others = windows
+    if not others or any(window.whole for window in windows):
+        return WHOLE if others else first
+    pad = max(window.pad for window in windows)
+    return Window(max(window.reach - window.pad for window in windows) + pad, first.stride, pad)
 
 
 def read_layer(op: nest.GroupOp, pricer: Pricer) -> FusedLayer:

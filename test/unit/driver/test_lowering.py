@@ -17,7 +17,7 @@ from tilewright.passes.nest.nest_schedule import NestSchedulePass
 from ..passes.nest_to_codelet.fused_models import residual
 
 OPTIONS = CompileOptions(partition=SCHEDULE)
-ROOMS = Room(), Room(rows_first=False), Room(share=0.5)
+ROOMS = Room(), Room(rows_first=False), Room(rows_first=False, rows_inside=False), Room(share=0.5)
 TEXTS = [pipeline_text("edge16", OPTIONS, room=room) for room in ROOMS]
 
 

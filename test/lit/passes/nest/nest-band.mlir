@@ -1,5 +1,6 @@
 // RUN: tilewright-opt %s -p 'load-target{target="cloud128"},nest-band' | filecheck %s
 // RUN: tilewright-opt %s -p 'load-target{target="cloud128"},nest-band,nest-verify' | filecheck %s
+// RUN: tilewright-opt %s -p 'load-target{target="cocco_npu"},nest-band,nest-verify' | filecheck %s --check-prefix=NPU
 
 // Seven results of a row see nine elements; the weights are rows of taps with six zeros before, between and after them.
 // CHECK-LABEL: func.func @depthwise
@@ -18,6 +19,14 @@ func.func @depthwise(%x: tensor<1x136x28x28xui8>) -> tensor<1x136x28x28xi32> {
   }
   func.return %y : tensor<1x136x28x28xi32>
 }
+
+// Arrays of 8 x 8 make 8 of 14 results from 8 elements, twice.
+// NPU-LABEL: func.func @depthwise
+// NPU: graph.weight @w.band : tensor<136x1x37xsi8>
+// NPU: nest.group @dw dims {g = 136, p = 28, q = 2, r = 3, s = 8, k = 14, k1 = 8}
+// NPU: nest.kernel @bias "Y[0, g, p, k + 14 * q] = B[g]"
+// NPU: nest.kernel @mac "Y[0, g, p, k1 + 14 * q] += X[0, g, p + r - 1, 14 * q + s - 1] * W[g, 0, -1 * k1 + 10 * r + s + 7]"{{.*}} into %bias
+// NPU: nest.kernel @mac1 "Y[0, g, p, k1 + 14 * q + 6] += X[0, g, p + r - 1, 14 * q + s + 7] * W[g, 0, -1 * k1 + 10 * r + s + 9]"{{.*}} into %mac
 
 // Channels are summed up: arrays have lanes for these.
 // CHECK-LABEL: func.func @dense
