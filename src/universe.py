@@ -47,6 +47,7 @@ PASSES_BY_FOLDER = {
         "nest-split-weights",
         "nest-schedule",
         "nest-swap-factors",
+        "nest-spread-weights",
         "nest-verify",
     ),
     "nest_to_codelet": ("convert-nest-to-codelet",),

@@ -106,8 +106,8 @@ class Room(NamedTuple):
     that are computed in chunks of it (`graph-split-hidden`; 0: none are); with `split_heads` attention is computed in
     such chunks of one head.  With `slack` of 0 or more weights come into holes between maps, with `late` bytes are
     taken again as late as can be (`codelet-prefetch`).  With `unfold` taps lie among the channels where these are few
-    (`graph-unfold`), with `band` depthwise convolutions make several results
-    of a row together (`nest-band`).
+    (`graph-unfold`), with `band` depthwise convolutions make several results of a row together (`nest-band`), with
+    `spread` weights also come to the memory of maps (`nest-spread-weights`).
     """
 
     share: float = 1.0
@@ -122,6 +122,7 @@ class Room(NamedTuple):
     late: bool = False
     reload: bool = False
     band: bool = False
+    spread: bool = False
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
@@ -134,6 +135,7 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
         "nest-split-weights" if scheduled and not options.schedule else "",
         f"nest-schedule{{share={_plain(room.share)} span={room.span}{reload}}}" if scheduled else "",
         "nest-swap-factors" if scheduled and not options.schedule else "",
+        "nest-spread-weights" if room.spread else "",
         _tiled(room),
         "nest-map",
         "convert-nest-to-codelet",

@@ -26,6 +26,7 @@ from ..passes.graph.graph_pack import buffer_bytes
 from ..passes.graph.graph_split_hidden import Hidden, hidden_parts
 from ..passes.graph.graph_unfold import unfoldable
 from ..passes.nest.nest_band import bands
+from ..passes.nest.nest_spread_weights import spread
 from ..search.lengths import least_price
 from .lowering import Lowering
 from .pipelines import SCHEDULE, Room, Target, machine_for, pipeline_text
@@ -153,6 +154,15 @@ class _Ways:
         if self.is_worth_more() and self._bands_save() > worth_cycles:
             self.take(self.best._replace(band=True))
 
+    def spread(self) -> None:
+        """Weights also in the memory of maps, where the estimate says that some come earlier so."""
+        if not self.is_worth_more():
+            return
+        room = self.best._replace(spread=True)
+        module, pricer = self.before("nest-spread-weights", room), pricer_of(machine_for(self.target))
+        if any(spread(op, pricer) for op in module.walk() if isinstance(op, FuncOp) and op.body.blocks):
+            self.take(room)
+
     def reload(self, plain: Room) -> None:
         """Samples one after another with weights loaded for each, where these loads take less than the best so far."""
         samples = _samples(self.lowering.module)
@@ -201,6 +211,8 @@ class _Ways:
             self.take(base._replace(slack=slack))
             if self.best.slack >= 0:
                 break
+        if not self.best.span:
+            self.spread()
         best = self.best
         alone = best.span or best == Room(slack=best.slack, late=best.late)
         for room in (best,) if alone else (Room(), best):
@@ -294,6 +306,7 @@ def _cost(program: Program) -> tuple[float, float]:
 def _way(room: Room) -> str:
     """A schedule's way to run samples, heads and hidden maps, to place weights, and to make pieces, in words."""
     parts = ", taps as channels" * room.unfold + ", neighbours together" * room.band
+    parts += ", weights beside maps" * room.spread
     parts += f", {room.span} layers sample by sample" if room.span else ""
     parts += ", weights loaded for each" * room.reload
     parts += ", heads split" * room.split_heads + ", head by head" * room.heads

@@ -67,12 +67,40 @@ class NestSwapFactorsPass(ModulePass):
 
 
 @dataclass(frozen=True)
-class _Swap:
-    """A product with its factors in the other order: cycles that this saves, and those of the copy that it takes."""
+class Swap:
+    """A product with its factors in the other order: its cycles `before` and `after`, and those of the copy it takes.
+
+    The buffer `weight` then lies in `weight_memory`, and `map_bytes` are copied to the memory `copied_to`, if any.
+    """
 
     kernel: nest.KernelOp
-    saved: float
+    before: float
+    after: float
     moved: float
+    weight: str
+    weight_memory: str
+    map_bytes: int
+    copied_to: str
+
+    @property
+    def saved(self) -> float:
+        """Cycles that it saves."""
+        return self.before - self.after
+
+    @property
+    def is_faster(self) -> bool:
+        """Whether it saves a part of the product's cycles that is worth it, and more than the copy takes."""
+        return self.saved >= max(WORTH * self.before, self.moved)
+
+    def make(self) -> None:
+        """Put the product with its factors in the other order in place of it."""
+        kernel = self.kernel
+        statement, operands = _reversed(kernel.statement.data), kernel.operands_by_name
+        label = kernel.sym_name.data
+        made = nest.KernelOp(label, statement, operands, kernel.result.type, init=kernel.init, pad=kernel.pads)
+        made.result.name_hint = kernel.result.name_hint
+        Rewriter.insert_op(made, InsertPoint.before(kernel))
+        Rewriter.replace_op(kernel, [], [made.result])
 
 
 def _swap(function: FuncOp, pricer: Pricer) -> None:
@@ -86,28 +114,28 @@ def _swap(function: FuncOp, pricer: Pricer) -> None:
         (group, layer, kernel)
         for group in dict.fromkeys(groups.values())
         for layer in group.layers
-        for kernel in filter(_is_product, layer.problem.kernels)
+        for kernel in filter(is_product, layer.problem.kernels)
     ]
-    worked = sum(_cycles(kernel, pricer.matches(kernel)[0], layer, pricer) for _, layer, kernel in products)
+    worked = sum(product_cycles(kernel, layer, pricer) for _, layer, kernel in products)
     moved = _loads(function, pricer)
-    found = filter(None, (_swapped(*product, rooms, pricer) for product in products))
+    found = [swap for product in products if (swap := swapped(*product, rooms, pricer)) and swap.is_faster]
     for each in sorted(found, key=lambda each: each.moved / each.saved):
         if each.moved == 0 or worked - each.saved > moved + each.moved:
             worked, moved = worked - each.saved, moved + each.moved
-            _exchange(each.kernel)
+            each.make()
 
 
-def _is_product(kernel: Kernel) -> bool:
+def is_product(kernel: Kernel) -> bool:
     value = kernel.statement.value
     factors = value.args if isinstance(value, Call) and value.fn == "mul" else ()
     return kernel.statement.reduce == "+=" and len(factors) == 2 and all(isinstance(f, Access) for f in factors)
 
 
-def _swapped(
+def swapped(
     group: FusedGroup, layer: FusedLayer, kernel: Kernel, rooms: Mapping[SSAValue, Padding], pricer: Pricer
-) -> _Swap | None:
-    """The product in the other order, if it is possible and saves enough."""
-    (x, buffer), (_, weight) = ((use.tensor, use.buffer) for use in kernel.uses[1:])
+) -> Swap | None:
+    """The product of a map and weights in the other order, if it is possible."""
+    (x, buffer), (w, weight) = ((use.tensor, use.buffer) for use in kernel.uses[1:])
     alone = all(len(touches(layer.problem, name)) == 1 for name in (buffer, weight))
     if not group.whole or not alone or buffer not in layer.maps or weight not in layer.weights:
         return None
@@ -117,21 +145,27 @@ def _swapped(
     fitting = match(other, pricer.matches(kernel)[0].capability)
     if fitting is None:
         return None
-    before = _cycles(kernel, pricer.matches(kernel)[0], layer, pricer)
-    saved = before - _cycles(other, fitting, layer, pricer)
-    memory, moved = dict(place(pricer.machine, fitting).memories)[x], 0.0
-    if memory != layer.memories[buffer]:
+    before = product_cycles(kernel, layer, pricer)
+    after = _cycles(other, fitting, layer, pricer)
+    memories = dict(place(pricer.machine, fitting).memories)
+    moved, size, copied_to = 0.0, 0, ""
+    if memories[x] != layer.memories[buffer]:
         first, *others = layer.maps[buffer]
-        links = memory_path(pricer.machine, layer.memories[buffer], memory)
+        copied_to = memories[x]
+        links = memory_path(pricer.machine, layer.memories[buffer], copied_to)
         size = _bytes(first.root, rooms)
         bordered = x in kernel.padded and first.root not in rooms
-        room = memory_of(pricer.machine, memory).capacity_bytes * ROOM
+        room = memory_of(pricer.machine, copied_to).capacity_bytes * ROOM
         if others or len(links) != 1 or bordered or size > room:
             return None
         moved = size / links[0].bandwidth_bytes_per_cycle
-    if saved < max(WORTH * before, moved):
-        return None
-    return _Swap(next(op for op in layer.op.kernels if op.sym_name.data == kernel.name), saved, moved)
+    made = next(op for op in layer.op.kernels if op.sym_name.data == kernel.name)
+    return Swap(made, before, after, moved, weight, memories[w], size, copied_to)
+
+
+def product_cycles(kernel: Kernel, layer: FusedLayer, pricer: Pricer) -> float:
+    """Cycles of a product of a layer as it is."""
+    return _cycles(kernel, pricer.matches(kernel)[0], layer, pricer)
 
 
 def _cycles(kernel: Kernel, fitting: Match, layer: FusedLayer, pricer: Pricer) -> float:
@@ -155,13 +189,3 @@ def _loads(function: FuncOp, pricer: Pricer) -> float:
     weights = [op.result for op in function.body.walk() if isinstance(op, WeightOp)]
     sizes = (size_bytes(tensor_type(value)) for value in (*function.body.block.args, *weights))
     return sum(sizes) / platform_of(pricer.machine).dram_bytes_per_cycle
-
-
-def _exchange(kernel: nest.KernelOp) -> None:
-    """Put a product with its factors in the other order in place of one."""
-    statement, operands = _reversed(kernel.statement.data), kernel.operands_by_name
-    label = kernel.sym_name.data
-    made = nest.KernelOp(label, statement, operands, kernel.result.type, init=kernel.init, pad=kernel.pads)
-    made.result.name_hint = kernel.result.name_hint
-    Rewriter.insert_op(made, InsertPoint.before(kernel))
-    Rewriter.replace_op(kernel, [], [made.result])
