@@ -26,8 +26,10 @@ from ..passes.graph.graph_pack import buffer_bytes
 from ..passes.graph.graph_split_hidden import Hidden, hidden_parts
 from ..passes.graph.graph_unfold import unfoldable
 from ..passes.nest.nest_band import bands
+from ..passes.nest.nest_schedule import Reader
 from ..passes.nest.nest_spread_weights import spread
 from ..search.lengths import least_price
+from ..search.reloaded_spans import reloaded_spans
 from .lowering import Lowering
 from .pipelines import SCHEDULE, Room, Target, machine_for, pipeline_text
 
@@ -42,6 +44,9 @@ LARGE_SHARE = 1 / 2
 
 HEAD_SHARE = 1 / 4
 """Part of the buffer that the largest map of one head, and the sum of all, take at most where heads are split."""
+
+RELOADED_SPANS = 5
+"""Lengths of a span of layers whose weights are loaded for each sample that are tried at most."""
 
 MOST_HEADS = 64
 """Heads that attention is split into at most, each of which is a dozen groups of its own."""
@@ -78,7 +83,7 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
     ways.unfold()
     ways.band()
     plain = ways.best
-    apart = ways.sample_by_sample, ways.reload
+    apart = ways.sample_by_sample, ways.reload, ways.reload_first
     for try_way in reversed(apart) if ways.has_attention() else apart:
         try_way(plain)
     ways.attend(plain)
@@ -174,6 +179,16 @@ class _Ways:
         room = next((way for way in self._attention(room, samples) if way.split_heads), room)
         room = room._replace(span=self._span(room))
         self.take_each(_places(room) if room.span else ())
+
+    def reload_first(self, plain: Room) -> None:
+        """The first layers sample by sample with weights loaded for each, the others with all samples together."""
+        if _samples(self.lowering.module) == 1 or not self.is_worth_more():
+            return
+        room = plain._replace(reload=True, late=True)
+        function = next(op for op in self.before("nest-schedule", room).body.ops if isinstance(op, FuncOp))
+        reader = Reader(machine_for(self.target), function)
+        spans = reloaded_spans(reader.network(room.share), reader.rows_of)
+        self.take_each(room._replace(span=span) for span in spans[:RELOADED_SPANS])
 
     def sample_by_sample(self, plain: Room) -> None:
         """The first layers sample by sample: how many of them, and with weights in holes or not."""

@@ -56,6 +56,10 @@ class Network:
                 found[number] = found.get(number, (place, place))[0], place
         return found
 
+    def leaving(self, span: int) -> set[int]:
+        """The maps that the first `span` layers make and later ones read."""
+        return {n for n, (first, last) in self.lives().items() if first < span <= last} - self.given
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -142,6 +146,10 @@ class Search:
 
     def __post_init__(self) -> None:
         self.lives = self.network.lives()
+        self.samples, self.price = self.network.samples, 0.0
+        self.leaving = self.network.leaving(self.span)
+        if self.reload:  # samples of these come one by one, and all are there at the end
+            self.lives |= {number: (0, self.lives[number][1]) for number in self.leaving}
         self.room = int(self.network.capacity_bytes * (1 - RESERVE))
         self.kept = {number for number in self.lives if number not in self.network.given}
         if self.reload:
@@ -151,15 +159,18 @@ class Search:
         self.span_bytes = sum(layer.weight_bytes for layer in self.network.layers[: self.span])
 
     def run(self) -> Plan | None:
-        """The plan; None where a layer of the span has no room."""
+        """The plan; None where a layer of the span has no room, with `reload` also where all that leaves is stored."""
         while True:
             steps, stuck = self.path()
             if stuck < 0:
                 inner = {n for step in steps for n in self.kept if self.is_inner(n, step.start, step.stop)}
                 return Plan(tuple(steps), frozenset(self.kept - inner), self.span, self.reload)
             if stuck < self.span:
-                return None
-            self.give_up(stuck)
+                if not self.reload or not self.kept & self.leaving:
+                    return None
+                self.kept.discard(max(self.kept & self.leaving, key=lambda n: (self.network.map_bytes[n], n)))
+            else:
+                self.give_up(stuck)
 
     def path(self) -> tuple[list[Step], int]:
         """The cheapest steps, and -1; or those so far, and a layer that nothing fits for."""
@@ -185,6 +196,7 @@ class Search:
             assert step is not None
             steps.append(step)
             at = step.start
+        self.price = cost[count]
         return steps[::-1], -1
 
     def later(self, stop: int, cost: Sequence[float]) -> bool:
@@ -249,13 +261,18 @@ class Search:
         One of the span has all of its weights there.
         """
         layer, network = self.network.layers[place], self.network
-        loaded = sum(network.map_bytes[n] for n in {*layer.reads, *layer.makes} - self.kept)
+        loaded = sum(self.bytes_at(n, place) for n in {*layer.reads, *layer.makes} - self.kept)
         over = self.overwritten(place)
         saved = network.map_bytes[over] if over >= 0 else 0
         weights = self.whole_weights(layer, self.room - need - loaded + saved)
         if weights is None or (place < self.span and (weights or not layer.by_sample)):
             return None
         return Step(place, place + 1, 0, weights, over)
+
+    def bytes_at(self, number: int, place: int) -> int:
+        """Bytes of a map that is not kept where a layer touches it: of one that leaves the span one sample."""
+        size = self.network.map_bytes[number]
+        return -(-size // self.samples) if place < self.span and number in self.leaving else size
 
     def left_cycles(self, held_bytes: int) -> float:
         """What a step pays for large maps that it leaves on chip, or waits for as wholes."""

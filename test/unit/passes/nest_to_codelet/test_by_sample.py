@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +21,9 @@ from tilewright.driver import CompileOptions, compile, load_model, make_context,
 from tilewright.driver.models import lower
 from tilewright.driver.pipelines import Room
 from tilewright.errors import TilewrightError
-from tilewright.passes.nest_to_codelet.fused_marks import BY_SAMPLE
+from tilewright.passes.nest_to_codelet.fused_marks import BY_SAMPLE, KEPT
 
-from .fused_models import inputs_of, residual
+from .fused_models import Net, inputs_of, residual
 from .test_whole_layers import joined
 
 OPTIONS = CompileOptions(partition="schedule")
@@ -82,6 +83,24 @@ def test_weights_are_loaded_for_each_sample(name: str, samples: int):
     assert weights > 0
     once = run(name, samples, ALL)[1].dram_bytes
     assert result.dram_bytes == once + (samples - 1) * weights
+
+
+@pytest.mark.parametrize(("room_bytes", "is_kept"), [(1 << 23, True), (26_000, False), (20_000, False)])
+def test_what_leaves_a_span_of_reloaded_weights_may_be_stored(room_bytes: int, is_kept: bool):
+    """Three samples of a map take 18,432 bytes, which have no room beside one sample of two maps and weights."""
+    net = Net((3, 3, 16, 8))
+    for source, made in pairwise("xabcd"):
+        net.conv(source, made, 12)
+    model, room = net.model("d"), Room(span=2, reload=True, share=room_bytes / (1 << 23))
+    way, module = pipeline_text("edge16", OPTIONS, room=room), load_model(model)
+    parse_passes(way.partition(",nest-tile")[0]).apply(make_context(), module)
+    groups = [op for op in module.walk() if isinstance(op, nest.GroupOp)]
+    assert [BY_SAMPLE in op.attributes for op in groups] == [True, True, False, False]
+    assert (KEPT in groups[1].attributes) == is_kept
+    program = lower(load_model(model), way, OPTIONS, None, "stored")
+    result = simulate(program, inputs_of(model))
+    np.testing.assert_array_equal(result.outputs["d"], reference(load_model(model), inputs_of(model))["d"])
+    assert (result.cycles, result.dram_bytes) == (program.predicted["cycles"], program.predicted["dram_bytes"])
 
 
 def test_the_span_is_the_first_layers():

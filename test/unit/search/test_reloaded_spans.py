@@ -1,0 +1,31 @@
+"""Spans whose weights are loaded for each sample: what leaves them, and which are cheap."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tilewright.search.reloaded_spans import reloaded_spans
+from tilewright.search.residency import Layer, Network, Rows, plan
+
+LAYERS = tuple(Layer((n,), (n + 1,), weight_bytes=100 if n < 4 else 500, by_sample=True) for n in range(6))
+SIZES = (400, 1600, 800, 1600, 400, 400, 400)
+NETWORK = Network(LAYERS, SIZES, frozenset({0}), frozenset({6}), capacity_bytes=2000, samples=4)
+"""Four samples; the third layer's map grows again."""
+
+
+def no_rows(start: int, stop: int) -> Sequence[Rows]:
+    return ()
+
+
+def test_what_leaves_a_span_is_stored_where_it_has_no_room_beside_one_sample():
+    """One sample of the third map, the weights of a layer and all of the fourth map take 900 bytes."""
+    kept, stored = (plan(replace(NETWORK, capacity_bytes=size), no_rows, span=4, reload=True) for size in (1400, 900))
+    assert (kept.span, stored.span) == (4, 4)
+    assert kept.kept == {1, 2, 3, 4, 5, 6}
+    assert stored.kept & {1, 2, 3, 4} == {1, 2, 3}
+    assert plan(replace(NETWORK, capacity_bytes=500), no_rows, span=4, reload=True).span == 0
+
+
+def test_spans_are_cheap_that_little_leaves_and_of_few_weights():
+    assert [sum(SIZES[n] for n in NETWORK.leaving(span)) for span in (1, 2, 3, 4, 5)] == [1600, 800, 1600, 400, 400]
+    assert reloaded_spans(replace(NETWORK, capacity_bytes=4000), no_rows) == [2, 4]  # no map is stored
+    assert reloaded_spans(replace(NETWORK, capacity_bytes=1400), no_rows) == [4, 2]
