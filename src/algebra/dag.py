@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError
+from itertools import pairwise
 from typing import Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,20 +51,23 @@ def union(sets: Iterable[int]) -> int:
     return found
 
 
-def dependences(needs: Sequence[Collection[int]]) -> nx.DiGraph[int]:
-    """The graph of nodes by number, with an edge to each from those that it needs."""
-    graph: nx.DiGraph[int] = nx.DiGraph()
-    graph.add_nodes_from(range(len(needs)))
-    graph.add_edges_from((other, node) for node, needed in enumerate(needs) for other in needed)
-    return graph
-
-
 def ordered(needs: Sequence[Collection[int]], keys: Sequence[Any]) -> list[int]:
     """Nodes each after those that it needs, of those that may be next the one of least key.
 
-    Raises `networkx.NetworkXUnfeasible` where there is a cycle.
+    Raises `CycleError` where there is a cycle, with the nodes of one, each before one that needs it.
     """
-    return list(nx.lexicographical_topological_sort(dependences(needs), keys.__getitem__))
+    earlier = all(other < node for node, needed in enumerate(needs) for other in needed)
+    if earlier and all(first <= second for first, second in pairwise(keys)):
+        return list(range(len(needs)))
+    import networkx as nx  # slow to load, seldom needed
+
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(range(len(needs)))
+    graph.add_edges_from((other, node) for node, needed in enumerate(needs) for other in needed)
+    try:
+        return list(nx.lexicographical_topological_sort(graph, keys.__getitem__))
+    except nx.NetworkXUnfeasible:
+        raise CycleError("nodes need one another", [node for node, _ in nx.find_cycle(graph)]) from None
 
 
 @dataclass(frozen=True)

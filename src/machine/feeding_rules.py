@@ -6,13 +6,12 @@ whose instructions each execute a capability (control model `queues`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-
-import networkx as nx
 
 from .complaint import Complaint
 from .model import Machine, Memory, Mnemonic, OperandBinding
+from .paths import reachable
 
 
 def feeding_complaints(machine: Machine) -> Iterator[Complaint]:
@@ -35,13 +34,6 @@ def feeding_complaints(machine: Machine) -> Iterator[Complaint]:
             expected = f"instructions that bring {target.operand} from {target.memory} off chip"
             yield Complaint(subject, expected, "none", f"add a mnemonic that copies from {target.memory}")
     yield from _addresses(machine)
-
-
-def reachable(edges: Iterable[tuple[str, str]], start: Iterable[str]) -> set[str]:
-    """The nodes that paths over `edges` lead to from `start`."""
-    graph: nx.DiGraph[str] = nx.DiGraph(list(edges))
-    start = set(start)
-    return start.union(*(nx.descendants(graph, node) for node in start if node in graph))
 
 
 def _ends(machine: Machine, mnemonic: Mnemonic) -> tuple[OperandBinding | None, list[OperandBinding]]:

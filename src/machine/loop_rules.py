@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .complaint import Complaint, role_complaints
-from .feeding_rules import reachable
 from .model import Capability, Engine, Field, Machine, Memory, Mnemonic, OperandBinding, Unit
+from .paths import reachable
 
 ACTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "none": ((), ()),

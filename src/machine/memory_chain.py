@@ -11,8 +11,8 @@ from itertools import pairwise
 
 from ..algebra.expr import Access, Call, Strided
 from .complaint import Complaint
-from .feeding_rules import reachable
 from .model import Capability, Compute, Machine, Memory
+from .paths import reachable
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
-import networkx as nx
-
 from ..algebra.element import ELEMENT_TYPES
 from ..algebra.expr import Access, Call, Expr
 from ..algebra.formula import FORMULA_FUNCTIONS, evaluate_formula
@@ -23,13 +21,14 @@ from ..errors import TilewrightError
 from .area import area_complaints
 from .complaint import Complaint, repeated
 from .dram import DramTiming, timing_complaints
-from .feeding_rules import feeding_complaints, reachable
+from .feeding_rules import feeding_complaints
 from .instruction_rules import instruction_complaints
 from .link_rules import bandwidth_complaints
 from .macro_rules import macro_complaints
 from .memory_chain import chain_complaints
 from .model import MIN_BANDWIDTH, Capability, Compute, Link, Machine, Memory
 from .packet_rules import packet_complaints
+from .paths import reachable
 from .thread_rules import thread_complaints
 
 CONTROLS = ("queues", "packets", "loops", "threads", "stages")
@@ -200,11 +199,12 @@ def _cycle(machine: Machine) -> Iterator[Complaint]:
     memories = {memory.name: memory for memory in machine.memories}
     inward = [x for x in machine.links if not x.back and {x.src, x.dst} <= memories.keys()]
     inward = [link for link in inward if not memories[link.dst].offchip]
-    graph: nx.DiGraph[str] = nx.DiGraph([(x.src, x.dst) for x in inward])
-    rings = list(nx.strongly_connected_components(graph))
+    forth = [(x.src, x.dst) for x in inward]
+    back = [(dst, src) for src, dst in forth]
     for link in inward:
-        ring = next(ring for ring in rings if link.src in ring)
-        if link.dst in ring:
+        beyond = reachable(forth, [link.dst])
+        if link.src in beyond:
+            ring = beyond & reachable(back, [link.dst])
             around = ", ".join(name for name in memories if name in ring)
             lever = "declare the outward direction as the second half of `<->`"
             yield Complaint(f"link {link.name}", "memories in a hierarchy", f"a cycle through {around}", lever)

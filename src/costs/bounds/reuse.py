@@ -19,7 +19,6 @@ from itertools import product
 from math import ceil, gcd, log, prod
 
 import numpy as np
-from scipy.optimize import linprog
 
 from ..exact.axes import Window, axes_of, distinct
 from ..exact.compiled import Floats, compiled
@@ -190,6 +189,8 @@ def _grid(tensors: int) -> Floats:
 
 def _solved(covers: Floats, samples: Floats, sizes: Floats) -> Floats:
     """The best powers of tensors for each of `samples`, by linear programs."""
+    from scipy.optimize import linprog  # slow to load, seldom needed
+
     every = np.column_stack([covers, np.eye(len(sizes))])
     rows = [np.zeros(covers.shape[1])]
     for logs in samples:

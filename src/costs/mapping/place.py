@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-import networkx as nx
-
 from ...errors import TilewrightError
 from ...machine import Capability, Link, Machine, Memory
+from ...machine.paths import shortest_path
 from .matching import Match
 from .problem import Group
 
@@ -92,11 +91,10 @@ def memory_path(machine: Machine, src: str, dst: str) -> tuple[Link, ...]:
     for link in machine.links:
         if {link.src, link.dst} <= memories:
             between.setdefault((link.src, link.dst), link)
-    graph: nx.DiGraph[str] = nx.DiGraph(list(between))
-    path = nx.single_source_shortest_path(graph, src).get(dst) if src in graph else None
-    if path is None and src != dst:
+    path = shortest_path(between, src, dst)
+    if path is None:
         raise TilewrightError("target", f"target {machine.name}", f"a path from {src} to {dst}", "none")
-    return tuple(between[ends] for ends in pairwise(path or ()))
+    return tuple(between[ends] for ends in pairwise(path))
 
 
 def offchip(machine: Machine) -> Memory:

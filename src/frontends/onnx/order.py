@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from graphlib import CycleError
 
-import networkx as nx
 from onnx import NodeProto
 
-from ...algebra.dag import dependences
 from ...algebra.dag import ordered as in_order
 from ...errors import TilewrightError
 from .node import node_label
@@ -29,8 +28,8 @@ def ordered(nodes: Sequence[NodeProto], known: Container[str]) -> list[tuple[int
     needs = [_makers_of(node, position, makers, known) for position, node in enumerate(nodes)]
     try:
         found = in_order(needs, range(len(nodes)))
-    except nx.NetworkXUnfeasible:
-        raise _cycle(nodes, needs) from None
+    except CycleError as error:
+        raise _cycle(nodes, error.args[1]) from None
     return [(position, nodes[position]) for position in found]
 
 
@@ -48,9 +47,8 @@ def _makers_of(node: NodeProto, position: int, makers: dict[str, int], known: Co
     return needed
 
 
-def _cycle(nodes: Sequence[NodeProto], needs: Sequence[set[int]]) -> TilewrightError:
+def _cycle(nodes: Sequence[NodeProto], cycle: list[int]) -> TilewrightError:
     """The error that names the nodes of a cycle."""
-    cycle = [position for position, _ in nx.find_cycle(dependences(needs))]
     first = cycle.index(min(cycle))
     cycle = cycle[first:] + cycle[:first]
     labels = [node_label(nodes[place], place) for place in cycle]

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 UNITS = 1 << 29
 """Capacities of a flow are integers: all of them together are at most this many."""
@@ -65,6 +63,9 @@ class Separation:
 
     def _cut(self, price: float) -> Side:
         """The cheapest set with the centre where each byte of weights costs `price`."""
+        from scipy.sparse import csr_array  # slow to load, seldom needed
+        from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
         count = len(self.weights)
         sink = count + 2 * len(self.results)
         prices = price * np.asarray(self.weights, float)

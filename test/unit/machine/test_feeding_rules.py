@@ -8,7 +8,6 @@ import pytest
 
 from tilewright import load_target
 from tilewright.errors import TilewrightError
-from tilewright.machine.feeding_rules import reachable
 
 GUIDE = Path(__file__).parents[3] / "docs/bring-your-own-accelerator.md"
 FILE = re.search(r"^```text brook.acg\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
@@ -70,9 +69,3 @@ def test_constants_may_be_all_that_a_memory_holds(tmp_path: Path):
     path = tmp_path / "fills.acg"
     path.write_text(re.sub(r"  mnemonic (LDD|LDC|MAC).*?\n  }\n", "", BROOK, flags=re.DOTALL))
     assert [m.name for m in load_target(path).mnemonics] == ["STD", "MAP", "SET"]
-
-
-def test_reachable_follows_paths():
-    edges = [("a", "b"), ("b", "c"), ("d", "a")]
-    assert reachable(edges, ["a"]) == {"a", "b", "c"}
-    assert reachable(edges, []) == set()
