@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -110,6 +112,28 @@ def _forget_code_of_other_versions() -> None:
 
 _forget_code_of_other_versions()
 
+
+def _look_for_blas_late() -> None:
+    """Have numba ask only whether SciPy, whose BLAS it calls, is there: to import that takes half a second.
+
+    Kernels that multiply matrices import it when they are compiled; none of ours does.
+    """
+    linalg: Any = import_module("numba.np.linalg")
+    ensure = getattr(linalg, "ensure_blas", None)
+    if ensure is None:
+        return
+
+    def look() -> None:
+        if find_spec("scipy.linalg") is None:
+            ensure()
+
+    linalg.ensure_blas = look
+    try:
+        import_module("numba.np.arraymath")  # asks once
+    finally:
+        linalg.ensure_blas = ensure
+
+
 COMPILING = 50_000, 20, 20
 """How seldom Python looks for cycles of garbage while numba compiles, which makes millions of objects that stay."""
 
@@ -118,7 +142,7 @@ class _Seldom(event.Listener):
     """Takes a fifteenth of the time off compiling: `COMPILING` while numba's compiler is at work."""
 
     def __init__(self) -> None:
-        self.depth, self.usual = 0, gc.get_threshold()
+        self.depth, self.usual, self.first = 0, gc.get_threshold(), True
 
     def on_start(self, event: event.Event) -> None:
         """The compiler begins, maybe with what another function calls."""
@@ -126,6 +150,9 @@ class _Seldom(event.Listener):
             self.usual = gc.get_threshold()
             gc.set_threshold(*COMPILING)
         self.depth += 1
+        if self.first:
+            self.first = False
+            _look_for_blas_late()
 
     def on_end(self, event: event.Event) -> None:
         """It is done."""

@@ -88,3 +88,22 @@ class _Notes(compiled.event.Listener):
 
     def on_end(self, event: compiled.event.Event) -> None:
         """It is done."""
+
+
+BLAS = """
+import sys
+import numpy as np
+from numba import njit
+from tilewright.algebra.allocation import LiveRange, allocate
+from tilewright.costs import compiled
+
+allocate([LiveRange(0, 2, 10)], 100, 4)
+print("scipy.linalg" in sys.modules)
+print(njit(lambda a: np.dot(a, a))(np.array([1.0, 2.0])))
+"""
+
+
+@pytest.mark.skipif(compiled.INTERPRETED, reason="functions are not compiled")
+def test_blas_is_there_for_those_who_call_it():
+    told = subprocess.run([sys.executable, "-c", BLAS], capture_output=True, text=True, check=True).stdout
+    assert told == "False\n5.0\n"
