@@ -40,6 +40,12 @@ def bounds_of(arch: Architecture, problem: Problem) -> Bounds:
     )
 
 
+def timeloop_bounds(arch: Architecture, problem: Problem) -> Bounds:
+    """What no mapping can go below in Timeloop's model: operations one by one on all units."""
+    energy, cycles = problem.macs * arch.mac_energy_pj, ceil(problem.macs / arch.mac_instances)
+    return Bounds(energy * cycles * 1e-12, energy, cycles, 0.0, {})
+
+
 def _words(arch: Architecture, problem: Problem, bits: float) -> float:
     """Words of the outermost level at least, of so many bits in whole elements."""
     level = arch.levels[-1]

@@ -1,7 +1,7 @@
 """A mesh between a buffer and its processing elements, flit by flit, and mapped programs on it."""
 
 from .mesh import Mesh
-from .program import MeshProgram, make_program, mesh_level, mesh_of
+from .program import MeshProgram, make_program, mesh_level, mesh_of, with_link_bandwidth
 from .run import MeshRun, run_program
 from .traffic import Packet, TrafficRun, run_traffic
 
@@ -16,4 +16,5 @@ __all__ = [
     "mesh_of",
     "run_program",
     "run_traffic",
+    "with_link_bandwidth",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,16 @@ def mesh_level(arch: Architecture) -> int:
             "target", arch.name, "one buffer on chip above a mesh", f"{len(found)} with a mesh", lever
         )
     return found[0]
+
+
+def with_link_bandwidth(arch: Architecture) -> Architecture:
+    """The machine whose network below the mesh's buffer carries what one link of the mesh does."""
+    index = mesh_level(arch)
+    level = arch.levels[index]
+    link = level.mesh_flit_bits / level.word_bits
+    rate = link if level.network_bandwidth is None else min(link, level.network_bandwidth)
+    levels = (*arch.levels[:index], replace(level, network_bandwidth=rate), *arch.levels[index + 1 :])
+    return replace(arch, levels=levels)
 
 
 def mesh_of(arch: Architecture, index: int) -> Mesh:

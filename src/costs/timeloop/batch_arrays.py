@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +48,16 @@ def moves_one_axis(problem: Problem) -> bool:
         if tensor.coefficients
         for d in range(len(problem.dims))
     )
+
+
+def counted_parts(arch: Architecture, problem: Problem) -> tuple[Architecture, Problem]:
+    """The same without what Timeloop's model does not count: widths of elements, latencies, bandwidths of networks."""
+    levels = (
+        replace(level, entries=level.capacity_words, multiple_buffering=1.0, latency_cycles=0, network_bandwidth=None)
+        for level in arch.levels
+    )
+    tensors = tuple(replace(tensor, word_bits=None) for tensor in problem.tensors)
+    return replace(arch, levels=tuple(levels)), replace(problem, tensors=tensors)
 
 
 def model_of(arch: Architecture, problem: Problem, dims: Sequence[int]) -> Model:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -37,7 +36,8 @@ class Sampler:
         """`count` mappings with random orders; bypass is random where the space has it."""
         shape = count, len(self.arch.levels), len(self.problem.dims)
         batch = MappingBatch(**self._factors(shape), **self._orders(shape), kept=self._keep(count))
-        return batch if self.space.split_axes else batch.part(~_splits(batch))
+        split = ((batch.spatial_x > 1) & (batch.spatial_y > 1)).any(axis=(1, 2))
+        return batch if self.space.split_axes else batch.part(np.flatnonzero(~split))
 
     def bypasses(self) -> Bools:
         """All choices of what each level keeps, everything first; (N, L, T)."""
@@ -77,11 +77,6 @@ class Sampler:
         return kept
 
 
-def _splits(batch: MappingBatch) -> Bools:
-    both = (batch.spatial_x > 1) & (batch.spatial_y > 1)
-    return np.asarray(both.any(axis=(1, 2)), np.bool_)
-
-
 def fits_arrays(arch: Architecture, batch: MappingBatch) -> MappingBatch:
     """The mappings whose spatial factors fit the arrays."""
     good = np.ones(len(batch), np.bool_)
@@ -95,8 +90,3 @@ def joined(batches: Sequence[Rows]) -> Rows:
     """The rows of some values whose fields are all arrays, in one."""
     kind: Any = type(batches[0])
     return kind(*(np.concatenate([getattr(batch, name) for batch in batches]) for name in kind.__match_args__))
-
-
-def with_orders(batch: MappingBatch, row: int, orders: Ints, kept: Bools) -> MappingBatch:
-    """Mapping `row` with each of the `orders` (N, L, D) and `kept` (N, L, T)."""
-    return replace(batch.repeated(row, len(orders)), order=orders, kept=kept)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from math import prod
 
 import numpy as np
 
 from ...costs.hierarchy import Architecture, MappingBatch, Problem
-from .draw import BATCH, Sampler, joined, with_orders
+from .draw import BATCH, Sampler, joined
 from .pricing import Bools, Floats, Ints, Pricer
 from .random import Priced, best_drawn
 from .values import Mapped, Request
@@ -68,7 +69,7 @@ def walk(batch: MappingBatch, row: int, bypasses: Bools, sweep: int) -> MappingB
         first += len(dims)
         idle = np.setdiff1d(np.arange(orders.shape[2]), dims)
         orders[:, level] = np.hstack([_permuted(dims, own), np.repeat(idle[None], count, axis=0)])
-    return with_orders(batch, row, orders, bypasses[digits[:, 0]])
+    return replace(batch.repeated(row, count), order=orders, kept=bypasses[digits[:, 0]])
 
 
 def _digits(numbers: list[int], radices: list[int]) -> Ints:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
 from ...costs.bounds import bounds_of
-from ...costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
-from ...costs.model import evaluate_with, violations_with
-from ...errors import InfeasibleError, TilewrightError
+from ...costs.hierarchy import Architecture, Problem
+from ...costs.model import evaluate_with
+from ...costs.places import check_places
+from ...errors import TilewrightError
 from ...interruption import requested, stop_unless, stoppable
 from ..processes import in_processes
 from .registry import find_mapper
-from .values import Mapped, Request
+from .values import Mapped, Objective, Request
 
 ROUNDING = 1e-9
 """Relative difference that is no difference."""
+
+ON_MESH: tuple[Objective, ...] = ("latency", "edp", "energy")
+"""What the mapper makes small to find candidates."""
 
 Progress = Callable[[int, int], None]
 """Called as `progress(done, total)`."""
@@ -33,14 +37,11 @@ def map_problem(arch: Architecture, problem: Problem, mapper: str = "exact", req
     """
     request = request or Request()
     check_energies(arch, request)
-    check_path(arch, problem)
-    check_outermost_room(arch, problem, request.model)
+    check_places(arch, problem, request.model)
     if request.objective == "dram":
         return _fewest_words(arch, problem, mapper, request)
     if request.objective == "noc":
-        from .on_mesh import map_on_mesh
-
-        return map_on_mesh(arch, problem, mapper, request)
+        return _on_mesh(arch, problem, mapper, request)
     return find_mapper(mapper)(arch, problem, request)
 
 
@@ -54,6 +55,44 @@ def _fewest_words(arch: Architecture, problem: Problem, mapper: str, request: Re
     proven = found.proven or bound >= found.energy * (1 - ROUNDING)
     answer = replace(found, lower_bound=bound, proven=proven)
     return replace(answer, edp=prices.edp_j_cycle, energy=prices.energy_pj, cycles=prices.cycles)
+
+
+def _on_mesh(arch: Architecture, problem: Problem, mapper: str, request: Request) -> Mapped:
+    """The best of what a mapper finds for several objectives, with and without a link's bandwidth, all run on the mesh.
+
+    `cycles` of the answer are those on the mesh; the bound is that of any mapping, without a mesh.
+    """
+    from ...costs.noc import MeshRun, make_program, run_program, with_link_bandwidth
+
+    machines = (arch,) if mapper == "cosa" else (with_link_bandwidth(arch), arch)
+    best: tuple[MeshRun, Mapped] | None = None
+    evaluated, cpu_s, failed = 0, 0.0, None
+    for found in _candidates(machines, problem, mapper, request):
+        evaluated, cpu_s = evaluated + found.evaluated, cpu_s + found.cpu_s
+        try:
+            run = run_program(arch, make_program(arch, problem, found.mapping))
+        except TilewrightError as error:
+            failed = error
+            continue
+        if best is None or run.cycles < best[0].cycles:
+            best = run, found
+    if best is None:
+        raise failed or TilewrightError("noc", problem.name, "a mapping to run on the mesh", "none")
+    run, found = best
+    prices = evaluate_with(request.model, arch, problem, found.mapping)
+    bound = float(bounds_of(arch, problem).cycles)
+    figures = {"edp": prices.edp_j_cycle, "energy": prices.energy_pj, "cycles": run.cycles}
+    return replace(found, **figures, lower_bound=bound, proven=False, evaluated=evaluated, cpu_s=cpu_s)
+
+
+def _candidates(machines: Sequence[Architecture], problem: Problem, mapper: str, request: Request) -> Iterator[Mapped]:
+    objectives = ON_MESH[:1] if mapper == "cosa" else ON_MESH  # whose program knows no prices
+    limit = request.time_limit_s
+    share = None if limit is None else limit / (len(objectives) * len(machines))
+    for machine in machines:
+        for objective in objectives:
+            asked = replace(request, objective=objective, time_limit_s=share)
+            yield find_mapper(mapper)(machine, problem, asked)
 
 
 def counting_words(arch: Architecture) -> Architecture:
@@ -82,8 +121,7 @@ def map_problems(
     todo = list(dict.fromkeys(alike))
     check_energies(arch, request)
     for problem in first.values():
-        check_path(arch, problem)
-        check_outermost_room(arch, problem, request.model)
+        check_places(arch, problem, request.model)
     found: dict[Problem, Mapped] = {}
 
     def note(key: Problem, mapped: Mapped) -> None:
@@ -115,31 +153,3 @@ def check_energies(arch: Architecture, request: Request) -> None:
     if not arch.mac_energy_pj and not any(map(any, levels)):
         subject, expected = f"objective {request.objective} on {arch.name}", "energies of memories or multipliers"
         raise TilewrightError("target", subject, expected, "none", "take objective latency or dram")
-
-
-def check_path(arch: Architecture, problem: Problem) -> None:
-    """Every tensor has a place in the outermost memory, from where it comes and to where it goes."""
-    outermost = len(arch.levels) - 1
-    held = arch.may_hold(outermost, problem)
-    roles = arch.roles(problem)
-    for tensor, role, may in zip(problem.tensors, roles, held, strict=True):
-        if may:
-            continue
-        level = arch.levels[outermost]
-        subject = f"tensor {tensor.name} of {problem.name} on {arch.name}"
-        expected = f"a path from the multiply-accumulators to {level.name} for what is the machine's {role}"
-        found = f"{level.name} holds {', '.join(level.holds or ()) or 'nothing'}"
-        raise TilewrightError("target", subject, expected, found, f"let {level.name} hold {role}")
-
-
-def check_outermost_room(arch: Architecture, problem: Problem, model: str) -> None:
-    """Raise `InfeasibleError` where the outermost memory, in which all tensors lie, is too small for them."""
-    outermost = arch.levels[-1]
-    loops = tuple(Loop(d, bound) for d, bound in enumerate(problem.bounds))
-    inner = LevelMapping((), (), (), frozenset(tensor.name for tensor in problem.tensors))
-    mapping = LoopMapping((*[inner] * (len(arch.levels) - 1), LevelMapping(loops, (), ())))
-    for wrong in violations_with(model, arch, problem, mapping):
-        if (wrong.level, wrong.resource) == (outermost.name, "capacity"):
-            lever = f"enlarge {outermost.name}, or make the problem smaller"
-            subject = f"{problem.name} on {arch.name}"
-            raise InfeasibleError(outermost.name, wrong.demand, wrong.bound, wrong.unit, lever, subject)

@@ -32,13 +32,8 @@ def mapper_names() -> list[str]:
 
 def find_mapper(name: str) -> Mapper:
     """The mapper of a name; raises `TilewrightError` (kind `usage`) if there is none."""
-    if name not in MAPPERS:
-        return _plugged(name)
-    return cast("Mapper", import_module(MAPPERS[name], __package__).solve)
-
-
-def _plugged(name: str) -> Mapper:
-    """The mapper of another package."""
+    if name in MAPPERS:
+        return cast("Mapper", import_module(MAPPERS[name], __package__).solve)
     found = list(entry_points(group=GROUP, name=name))
     if not found:
         raise TilewrightError("usage", "mapper", f"one of {', '.join(mapper_names())}", name)

@@ -14,7 +14,7 @@ CostModel = Literal["exact", "timeloop"]
 
 OBJECTIVES: tuple[Objective, ...] = ("edp", "energy", "latency", "dram")
 """What is minimised: energy times delay, energy, cycles, or words to and from the outermost memory.  Cycles on a mesh,
-`noc`, are found by `on_mesh` with these."""
+`noc`, are found with these."""
 
 
 @dataclass(frozen=True)

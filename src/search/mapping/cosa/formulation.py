@@ -12,8 +12,7 @@ import numpy as np
 from ....algebra.factors import divisors_of, primes_of
 from ....algebra.integer_program import Expression, Program, total
 from ....costs.hierarchy import Architecture, Problem
-from ..pricing import Ints
-from ..remembered import remembered
+from ....remembered import remembered
 from ..room import Room
 from ..values import Space
 
@@ -113,7 +112,7 @@ class Formulation:
     ) -> Expression:
         tiles = np.ones((len(choices), len(row)), np.int64)
         tiles[:, dims] = choices
-        extents = self._axis(row, tiles)
+        extents: list[float] = self.room.axis(row, tiles).tolist()
         picked = [self.program.variable(1) for _ in choices]
         self.program.equal(total(picked), 1.0)
         for factor in self.factors:
@@ -123,9 +122,6 @@ class Formulation:
                 chosen = total(pick * power for pick, power in zip(picked, powers, strict=True) if power)
                 self.program.equal(self.within(level, factor), chosen)
         return total(pick * log2(extent) for pick, extent in zip(picked, extents, strict=True) if extent > 1)
-
-    def _axis(self, row: tuple[int, ...], tiles: Ints) -> list[float]:
-        return self.room.axis(row, tiles).tolist()
 
     def _limit_arrays(self, space: Space) -> None:
         for level in range(len(self.arch.levels)):

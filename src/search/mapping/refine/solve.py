@@ -73,13 +73,41 @@ def solve(arch: Architecture, problem: Problem, request: Request, starts: Sequen
     return search.answer()
 
 
-class Climber:
-    """Goes to the best neighbour as long as there is a better one."""
+class _Refinement:
+    """The best mapping so far, and where to look for others."""
 
-    def __init__(self, pricer: Pricer, guess: Guess, annealer: Annealer) -> None:
-        self.pricer, self.guess, self.annealer = pricer, guess, annealer
+    def __init__(self, arch: Architecture, problem: Problem, request: Request) -> None:
+        self.arch, self.problem, self.request = arch, problem, request
+        self.pricer = Pricer(arch, problem, request)
+        self.pricer.bound()  # the answer needs it, and it is part of the time
+        self.guess = Guess(arch, problem, request.objective)
+        self.annealer = Annealer(arch, problem, request, self.guess)
+        self.best: MappingBatch | None = None
+        self.value = np.inf
+        doublings = log2(problem.macs) if problem.macs > 1 else 1.0
+        self.steps = min(STEPS, int(STEPS_EACH * self.annealer.slots * doublings))
+        self.patience, self.ends = PATIENCE, ENDS if request.model == "timeloop" else 1
+        if request.time_limit_s is not None:
+            self.steps = min(LIMITED_STEPS, int(STEPS_PER_S * request.time_limit_s))
+            self.patience = LIMITED_PATIENCE
+        if request.model == "timeloop":
+            self.steps //= SHORTER
 
-    def climb(self, one: MappingBatch, *, whole: bool = False) -> tuple[float, MappingBatch]:
+    @property
+    def over(self) -> bool:
+        """Whether it is late, and there is an answer."""
+        return self.pricer.late and self.best is not None
+
+    def offer(self, start: MappingBatch, *, whole: bool = False) -> bool:
+        """Climb from a mapping, and keep what is found if it is the best; whether it is."""
+        value, found = self._climb(start, whole=whole or self.request.model == "timeloop")
+        better = value < self.value * (1 - 1e-12)
+        if better:
+            self.value, self.best = value, found
+            self.pricer.report(value)
+        return better
+
+    def _climb(self, one: MappingBatch, *, whole: bool = False) -> tuple[float, MappingBatch]:
         """Where no neighbour is better, from a batch of one mapping, and its objective.
 
         With `whole` every neighbour of the last mapping is priced, else those of which the guess is not far above.
@@ -107,42 +135,6 @@ class Climber:
             own = float(self.guess.values(one)[0]) if np.isfinite(value) else np.inf
             rows, together = rows[guesses[rows] < own * TRUST][:MOST], TOGETHER
         return [rows[i : i + together] for i in range(0, len(rows), together)]
-
-
-class _Refinement:
-    """The best mapping so far, and where to look for others."""
-
-    def __init__(self, arch: Architecture, problem: Problem, request: Request) -> None:
-        self.arch, self.problem, self.request = arch, problem, request
-        self.pricer = Pricer(arch, problem, request)
-        self.pricer.bound()  # the answer needs it, and it is part of the time
-        self.guess = Guess(arch, problem, request.objective)
-        self.annealer = Annealer(arch, problem, request, self.guess)
-        self.climber = Climber(self.pricer, self.guess, self.annealer)
-        self.best: MappingBatch | None = None
-        self.value = np.inf
-        doublings = log2(problem.macs) if problem.macs > 1 else 1.0
-        self.steps = min(STEPS, int(STEPS_EACH * self.annealer.slots * doublings))
-        self.patience, self.ends = PATIENCE, ENDS if request.model == "timeloop" else 1
-        if request.time_limit_s is not None:
-            self.steps = min(LIMITED_STEPS, int(STEPS_PER_S * request.time_limit_s))
-            self.patience = LIMITED_PATIENCE
-        if request.model == "timeloop":
-            self.steps //= SHORTER
-
-    @property
-    def over(self) -> bool:
-        """Whether it is late, and there is an answer."""
-        return self.pricer.late and self.best is not None
-
-    def offer(self, start: MappingBatch, *, whole: bool = False) -> bool:
-        """Climb from a mapping, and keep what is found if it is the best; whether it is."""
-        value, found = self.climber.climb(start, whole=whole or self.request.model == "timeloop")
-        better = value < self.value * (1 - 1e-12)
-        if better:
-            self.value, self.best = value, found
-            self.pricer.report(value)
-        return better
 
     def rounds(self) -> None:
         """Anneal random mappings, and the best once more, until nothing gets better."""

@@ -1,34 +1,40 @@
-"""What one step of the search may choose: tiles of a stage, a spread above it, and the order of loops there."""
+"""What one step of the search may choose: tiles of a stage, a spread above it, and the order of loops there.
+
+Tiles are the largest that fit, grown from the smallest by one divisor at a time (the paper's section IV-B).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 
+from ....algebra.factors import divisors_of
 from ....costs.hierarchy import Problem
+from ....remembered import remembered
 from ..draw import joined
 from ..pricing import Bools, Ints
 from ..room import Room
 from .orders import Order, Reuse
 from .stages import Choices, Stage, Step
-from .tiles import maximal_with_fill
 from .unroll import Spread, allowed_dims, spreads
+
+Fits = Callable[[Ints], Bools]
+"""Whether each of N factor vectors (N, D) makes a tile that fits."""
+
+MAX_NODES = 20_000
+"""Nodes of one layer of the tree; beyond, every k-th is followed."""
 
 
 class Chooser:
     """All choices at one stage, given what is inside it."""
 
     def __init__(self, problem: Problem, room: Room, reuse: Reuse, orders: tuple[Order, ...], split: bool) -> None:
-        self.problem, self.room, self.reuse, self.orders, self.split = problem, room, reuse, orders, split
-        self._every = np.array([self.full_order(order) for order in orders])
-        self._known: dict[tuple[tuple[int, ...], frozenset[int], tuple[int, int]], list[Spread]] = {}
+        self.room, self.reuse, self.split = room, reuse, split
+        dims = range(len(problem.dims))
+        self.every = np.array([[*order.dims, *(d for d in dims if d not in order.dims)] for order in orders])
+        """All orders of all dimensions, inner to outer (N, D)."""
         self._mains = sorted({order.main_tensor() for order in orders if order.dims})
-
-    def full_order(self, order: Order) -> list[int]:
-        """All dimensions inner to outer: those of `order`, then the others."""
-        others = [dim for dim in range(len(self.problem.dims)) if dim not in order.dims]
-        return [*order.dims, *others]
 
     def choices(self, step: Step, inside: Ints, left: Ints, late: Callable[[], bool]) -> Choices:
         """Factors that divide `left`: of the tile of the step's stage, which has `inside` already, and of a spread.
@@ -47,7 +53,7 @@ class Chooser:
             dims = frozenset(self.reuse.dims)
             allowed = dims if main is None else allowed_dims(self.reuse, main)
             grow = dims if main is None else self.reuse.indexing(main)
-            for spread in self._spreads(step.above, left, allowed):
+            for spread in self._spreads(step.above.array, tuple(left.tolist()), allowed):
                 used = np.prod(spread, axis=0)
                 yield self._crossed(self._tiles(step.stage, inside, used, left // used, grow), spread)
 
@@ -69,20 +75,55 @@ class Chooser:
         largest = maximal_with_fill(left.tolist(), grow, rest, fits)
         return largest if (largest == 1).all() else np.concatenate([largest, smallest])
 
-    def _spreads(self, above: Stage, left: Ints, allowed: Collection[int]) -> list[Spread]:
-        key = tuple(left.tolist()), frozenset(allowed), above.array
-        if key not in self._known:
-            self._known[key] = spreads(key[0], key[1], self.reuse.dims, above.array, self.split)
-        return self._known[key]
+    @remembered
+    def _spreads(self, array: tuple[int, int], left: tuple[int, ...], allowed: frozenset[int]) -> list[Spread]:
+        return spreads(left, allowed, self.reuse.dims, array, self.split)
 
     def _crossed(self, tiles: Ints, spread: Spread) -> Choices:
         """Every tile with every order, and one spread."""
-        t, o = (index.ravel() for index in np.indices((len(tiles), len(self._every))))
+        t, o = (index.ravel() for index in np.indices((len(tiles), len(self.every))))
         columns, rows = (np.repeat(np.array([factors], np.int64), len(t), axis=0) for factors in spread)
-        return Choices(tiles[t], columns, rows, self._every[o])
+        return Choices(tiles[t], columns, rows, self.every[o])
 
 
 def _distinct(choices: Choices) -> Choices:
     keys = np.concatenate([choices.temporal, choices.columns, choices.rows, choices.order], axis=1)
     _, first = np.unique(keys, axis=0, return_index=True)
     return choices.part(np.sort(first))
+
+
+def maximal(bounds: Sequence[int], grow: Collection[int], fits: Fits, start: Ints | None = None) -> Ints:
+    """Factor vectors (N, D) that divide `bounds`, fit, and cannot grow along any dimension of `grow`.
+
+    They grow from the rows of `start` (by default from 1 everywhere), which must fit; a vector with a child that fits
+    is pruned, as the child reuses more.
+    """
+    tables = [np.array(divisors_of(bound)) for bound in bounds]
+    first = np.ones((1, len(bounds)), np.int64) if start is None else start
+    layer = np.stack([np.searchsorted(table, first[:, dim]) for dim, table in enumerate(tables)], axis=1)
+    found: list[Ints] = []
+    while len(layer):
+        leaf = np.ones(len(layer), np.bool_)
+        following: list[Ints] = []
+        for dim in sorted(grow):
+            more = np.flatnonzero(layer[:, dim] + 1 < len(tables[dim]))
+            child = layer[more]
+            child[:, dim] += 1
+            good = fits(_factors(tables, child))
+            leaf[more[good]] = False
+            following.append(child[good])
+        found.append(layer[leaf])
+        children = np.concatenate(following) if following else layer[:0]
+        layer = np.unique(children, axis=0) if len(children) else children
+        layer = layer[:: -(-len(layer) // MAX_NODES)] if len(layer) > MAX_NODES else layer
+    return _factors(tables, np.unique(np.concatenate(found), axis=0))
+
+
+def _factors(tables: list[Ints], indices: Ints) -> Ints:
+    return np.stack([table[indices[:, dim]] for dim, table in enumerate(tables)], axis=1)
+
+
+def maximal_with_fill(bounds: Sequence[int], grow: Collection[int], rest: Collection[int], fits: Fits) -> Ints:
+    """Maximal vectors along `grow`, then filled up along `rest`: what the tiling principle grows comes first."""
+    first = maximal(bounds, grow, fits)
+    return maximal(bounds, rest, fits, first)

@@ -61,7 +61,8 @@ class _Search:
     def expand(self, partial: MappingBatch, number: int) -> None:
         """Decide step `number` in every promising way, and go on with the next."""
         step, last = self.steps[number], number + 1 == len(self.steps)
-        choices = self._choices(partial, step, number)
+        decided = tile_of(partial)[0]
+        choices = self.chooser.choices(step, decided, self.bounds // decided, lambda: self._late_at(number))
         values = self._values(partial, choices, step, last)
         promising = np.argsort(values, kind="stable")[: self.widths[min(number, 1)]]
         for row in promising.tolist():
@@ -73,10 +74,6 @@ class _Search:
                 continue
             self.value, self.best = float(values[row]), self._completed(found, step)
             self.pricer.report(self.value)
-
-    def _choices(self, partial: MappingBatch, step: Step, number: int) -> Choices:
-        decided = tile_of(partial)[0]
-        return self.chooser.choices(step, decided, self.bounds // decided, lambda: self._late_at(number))
 
     def _late_at(self, number: int) -> bool:
         """Whether this step and those before have had their equal parts of the time limit."""
@@ -108,9 +105,8 @@ class _Search:
         if self.best is None:
             raise nothing_fits(self.pricer.arch, self.pricer.problem, "sunstone")
         best = self.best
-        orders = np.array([self.chooser.full_order(order) for order in self.chooser.orders])
         for step in self.steps:
-            best = self._reordered(best, step.outside, orders)
+            best = self._reordered(best, step.outside, self.chooser.every)
         return self.pricer.answer(best.mapping(0, self.pricer.problem))
 
     def _reordered(self, best: MappingBatch, level: int, orders: Ints) -> MappingBatch:

@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
-from tilewright.costs.noc import make_program, run_program
+from tilewright.costs.noc import make_program, run_program, with_link_bandwidth
 from tilewright.errors import TilewrightError
 from tilewright.search.mapping.mappers import map_problem
-from tilewright.search.mapping.on_mesh import with_bandwidth
 from tilewright.search.mapping.values import Request, Space
 
 ROWS = {"A": ((1, 0, 0), (0, 0, 1)), "B": ((0, 0, 1), (0, 1, 0)), "O": ((1, 0, 0), (0, 1, 0))}
@@ -44,9 +43,9 @@ def test_no_worse_than_by_the_bandwidth_model():
 
 
 def test_candidates_know_the_first_link():
-    assert with_bandwidth(MACHINE).levels[1].network_bandwidth == 32 / 16
+    assert with_link_bandwidth(MACHINE).levels[1].network_bandwidth == 32 / 16
     slow = replace(MACHINE, levels=(PE, replace(MACHINE.levels[1], network_bandwidth=0.5), MACHINE.levels[2]))
-    assert with_bandwidth(slow).levels[1].network_bandwidth == 0.5
+    assert with_link_bandwidth(slow).levels[1].network_bandwidth == 0.5
 
 
 def test_machines_without_a_mesh_have_no_such_objective():

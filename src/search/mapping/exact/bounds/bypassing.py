@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .....costs.compiled import bare, bare_entry
-from ...remembered import remembered
+from .....remembered import remembered
 from ..dominance.symmetries import Kept
 from ..space.model import EVERY, UNRELATED, Bools, Floats, Ints, Model, one_way
 from ..tree.state import Skeleton

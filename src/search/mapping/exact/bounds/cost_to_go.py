@@ -15,9 +15,9 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from ...remembered import remembered
+from .....remembered import remembered
 from ..space.model import Bools, Floats, Ints, Model
-from ..traffic.busy import busy_along, full_children
+from ..traffic.busy import busy_along, most_steps
 from ..tree.state import Beyond, Grid, Skeleton
 from .delays import Delays
 from .grids import Store, cells_of, grid_of, grown, sizes_of
@@ -89,19 +89,11 @@ class Ahead:
         return self._inner[key]
 
     def _reach(self, level: int) -> list[int]:
-        """The largest tiles of a memory by dimension; see `factors.most_steps`."""
-        skeleton, model, found = self._skeleton, self._model, list(self._tables.bounds)
+        """The largest tiles of a memory by dimension."""
+        skeleton, model = self._skeleton, self._model
         if model.perfect:
             return (model.bounds // (skeleton.inside[-1] // skeleton.inside[level + 1])).tolist()
-        full = np.ones(self._dims, np.int64)
-        for outer in range(level + 1, len(skeleton.spread)):
-            for d, n in enumerate(self._tables.bounds):
-                factor = int(skeleton.spread[outer, d])
-                if factor > 1:
-                    busy = full_children(factor, bool(model.halves[outer]))
-                    found[d] = min(found[d], max(1, (n - 1) // int(full[d] * busy)))
-            full *= skeleton.spread[outer]
-        return found
+        return [int(most_steps(model, skeleton.spread, level, d, 1)) for d in range(self._dims)]
 
     def weighed(self, delays: Delays, bound: float, energy: float, most: float = np.inf) -> float:
         """The least sum of that energy and of what cycles of tiles are worth, given a bound of energy times delay and

@@ -7,7 +7,7 @@ from math import ceil, inf, prod
 import numpy as np
 
 from .....costs.bounds import Bounds
-from ...remembered import remembered
+from .....remembered import remembered
 from ..dominance.symmetries import Kept, Spread
 from ..space.model import Ints, Model
 from ..space.skeleton import fill, new_skeleton
@@ -73,8 +73,7 @@ class Estimates:
         skeleton.kept[-1] = 1
         for t, chain in enumerate(kept):
             skeleton.kept[:-1, t] = chain
-        first, both = fill(self.model, skeleton)
-        return first, both
+        return fill(self.model, skeleton)
 
     def with_hops(self, spread: Spread, kept: Kept) -> tuple[float, float]:
         """`set_up` with the energy of hops, at least."""
@@ -90,8 +89,7 @@ class Estimates:
         self.skeleton.spread[:] = spread
         bounds = np.empty(len(every))
         expand(self.model, self.skeleton, ways, every, masks, bounds)
-        found: list[float] = bounds.tolist()
-        return found
+        return bounds.tolist()
 
     def by_tile(self, spread: Spread, kept: Kept, bound: float) -> float:
         """A better bound of a skeleton than `bound`, by what each tile of the last memory costs and takes.

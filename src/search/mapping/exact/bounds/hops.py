@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .....costs.exact.traffic import farthest
-from ...remembered import remembered
+from .....remembered import remembered
 from ..space.model import PLAIN, UNRELATED, WINDOW, Floats, Model
 from ..space.spreads import Factors, Layout, layouts_of, orders_along
 from ..tree.state import Skeleton

@@ -155,15 +155,21 @@ def cell_at(task: Task, level: int) -> int:
 
 
 @bare
+def unavoidable(task: Task, level: int, killed: int) -> float:
+    """Least energy of the tensors `killed`, which rest so far, up to `level`."""
+    total = 0.0
+    for t in range(task.model.kind.shape[0]):
+        if (killed >> t) & 1:
+            for c in range(task.state.low[level, t], level):
+                total += task.skeleton.least[c, t] if task.skeleton.kept[c, t] else 0.0
+    return total
+
+
+@bare
 def outlook(task: Task, level: int, alive: int, fixed: int) -> float:
     """Least energy of all that is not settled yet."""
-    model, skeleton, state, beyond = task.model, task.skeleton, task.state, task.beyond
-    last = skeleton.kept.shape[0] - 1
-    total = 0.0
-    for t in range(model.kind.shape[0]):
-        for c in range(state.low[level, t] if (alive >> t) & 1 else level, level):
-            if skeleton.kept[c, t]:
-                total += skeleton.least[c, t]
+    beyond, last = task.beyond, task.skeleton.kept.shape[0] - 1
+    total = unavoidable(task, level, alive)
     if level < last:
         begin: int = beyond.which[level, fixed]
         cell = begin + cell_at(task, level)

@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 
 from .....costs.compiled import bare, bare_entry
-from ...remembered import remembered
+from .....remembered import remembered
 from ..space.model import Bools, Floats, Model, one_way
 from ..tree.state import Grid
 from .grids import Sizes, grid_of, sizes_of

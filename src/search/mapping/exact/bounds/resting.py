@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...remembered import remembered
+from .....remembered import remembered
 from ..space.model import PLAIN, Floats, Ints
 from ..space.skeleton import passes_spread, price_of_help
 from ..traffic.busy import busy_along

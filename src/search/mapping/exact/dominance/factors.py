@@ -8,7 +8,7 @@ from __future__ import annotations
 from .....costs.compiled import bare
 from ..bounds.nodes import Task, cell_of
 from ..space.model import UNRELATED
-from ..traffic.busy import full_children
+from ..traffic.busy import most_steps
 from .merging import always_moved, keeper_inside, merges, passes_once, rests_at_end
 
 
@@ -49,7 +49,7 @@ def begins_with_fewer(task: Task, level: int, d: int) -> bool:
     outside = inside[inside.shape[0] - 1, d] // inside[level + 1, d]
     tile = state.tile[level, d]
     if tile == state.base[level, d]:
-        tile *= most_steps(task, level, d)
+        tile *= most_steps(task.model, task.skeleton.spread, level, d, tile)
     return bool(tile * outside > task.model.bounds[d])
 
 
@@ -100,21 +100,6 @@ def some_better_outside(task: Task, level: int, alive: int) -> bool:
 
 
 @bare
-def most_steps(task: Task, level: int, d: int) -> int:
-    """The largest imperfect factor of dimension `d` that leaves all rows of children further out some work.
-
-    Where the last child has less than the others, its tile may rest while theirs do not.
-    """
-    skeleton, n, full = task.skeleton, task.model.bounds[d], task.state.base[level, d]
-    most = -(-n // full)
-    for k in range(level + 1, skeleton.spread.shape[0]):
-        if skeleton.spread[k, d] > 1:
-            most = min(most, (n - 1) // (full * full_children(skeleton.spread[k, d], task.model.halves[k])))
-            full *= skeleton.spread[k, d]
-    return max(most, 1)
-
-
-@bare
 def next_bound(task: Task, level: int, d: int, bound: int) -> int:
     """The factor of dimension `d` after `bound` (0: the first; factor 1 comes last), 0 where there is none."""
     model, state, inside = task.model, task.state, task.skeleton.inside
@@ -137,7 +122,7 @@ def next_bound(task: Task, level: int, d: int, bound: int) -> int:
                 return b
         return 0
     if bound == 0:
-        return most_steps(task, level, d)
+        return most_steps(model, task.skeleton.spread, level, d, base)
     if outside > 1:
         return bound - 1
     blocks = -(-n // base)

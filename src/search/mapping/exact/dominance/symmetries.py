@@ -13,7 +13,7 @@ import numpy as np
 
 from .....algebra.factors import divisors_of
 from .....costs.hierarchy import Problem
-from ...remembered import remembered
+from .....remembered import remembered
 from ..space.model import Ints, Model
 from ..space.spreads import layout_of
 
@@ -101,10 +101,6 @@ class Places:
             found += [(level,) for level in group] if alone else [tuple(group)]
         return tuple(found)
 
-    def kind(self, kept: Kept) -> object:
-        """What `superfluous` needs to know of a way to keep tensors."""
-        return tuple(self._of(kept))
-
     def apart(self, spread: Spread, kept: Kept) -> Spread | None:
         """A spread over the meshes that act as one as one over each of them, or None if there is no room."""
         return self._apart(spread, tuple(group for group in self.merged(kept) if len(group) > 1))
@@ -146,10 +142,10 @@ class Places:
         """Whether another skeleton, with some instances in another place, has mappings as good."""
         if self.alone or len(self._levels) < 2 or not any(self.free):
             return False
-        return any(self._may_move(spread, *move) for move in self._of(kept))
+        return any(self._may_move(spread, *move) for move in self.moves(kept))
 
     @remembered
-    def _of(self, kept: Kept) -> list[tuple[int, int, int]]:
+    def moves(self, kept: Kept) -> tuple[tuple[int, int, int], ...]:
         """Moves (from a memory's mesh, to another, dimension) that make nothing worse."""
         found: list[tuple[int, int, int]] = []
         for near, far in combinations(self._levels, 2):
@@ -162,7 +158,7 @@ class Places:
                     found.append((near, far, d))
                 elif not inside & slid and not held & moved:
                     found.append((far, near, d))
-        return found
+        return tuple(found)
 
     def _may_move(self, spread: Spread, source: int, target: int, d: int) -> bool:
         """Whether the other mesh has room for some more."""

@@ -11,10 +11,9 @@ import numpy as np
 
 from ..bounds.estimates import ROUNDING
 from ..dominance.symmetries import Kept, Places, Spread, first_of_its_kind
-from .meshes import Columns, mesh_of
 from .model import Ints
 from .narrowing import Narrowing
-from .spreads import chain_arrays
+from .spreads import Columns, chain_arrays, mesh_of
 from .ways import Ways
 
 
@@ -35,7 +34,7 @@ class Family:
         self.reached, self.stuck = 0.0, False
         kinds: dict[object, list[int]] = {}
         for n, chosen in enumerate(kept):
-            kinds.setdefault(places.kind(chosen), []).append(n)
+            kinds.setdefault(places.moves(chosen), []).append(n)
         self._kinds = [(kept[found[0]], found) for found in kinds.values()]
 
     def _merged(self, meshes: list[Columns]) -> list[list[Columns]]:

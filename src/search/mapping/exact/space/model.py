@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import inf, prod
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from .....algebra.factors import divisors_of
 from .....costs.compiled import bare_entry
 from .....costs.exact.axes import axes_of, tile_words
 from .....costs.hierarchy import Architecture, Level, Problem, Tensor
+from .....costs.timeloop.batch_arrays import counted_parts
 from ...values import CostModel, Space
 
 Ints = NDArray[np.int64]
@@ -86,7 +86,7 @@ def model_of(
     """The arrays, and the problem's dimension behind each of theirs, where that cost model `counts`."""
     timeloop = counts == "timeloop"
     if timeloop:
-        arch, problem = as_timeloop_has_it(arch, problem)
+        arch, problem = counted_parts(arch, problem)
     dims = tuple(d for d, bound in enumerate(problem.bounds) if bound > 1) or (0,)
     kind, window, coefficient, windows = _indexing(problem, dims, boxes=timeloop)
     full = [float(tile_words(axes_of(t, problem.bounds), problem.bounds)) for t in problem.tensors]
@@ -133,16 +133,6 @@ def model_of(
 def sets_of(chosen: Bools) -> Ints:
     """Of tensors that are `chosen` (T, N), N sets."""
     return (1 << np.arange(len(chosen), dtype=np.int64)) @ chosen.astype(np.int64)
-
-
-def as_timeloop_has_it(arch: Architecture, problem: Problem) -> tuple[Architecture, Problem]:
-    """The same without what Timeloop's model does not count: widths of elements, latencies, bandwidths of networks."""
-    levels = (
-        replace(level, entries=level.capacity_words, multiple_buffering=1.0, latency_cycles=0, network_bandwidth=None)
-        for level in arch.levels
-    )
-    tensors = tuple(replace(tensor, word_bits=None) for tensor in problem.tensors)
-    return replace(arch, levels=tuple(levels)), replace(problem, tensors=tensors)
 
 
 def _divisors(bounds: list[int]) -> tuple[Ints, Ints]:

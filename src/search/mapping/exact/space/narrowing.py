@@ -21,8 +21,8 @@ from ..traffic.boxes import boxes_along, plain_words
 from ..traffic.busy import busy_along
 from ..traffic.windows import together
 from ..traffic.words import extent
-from .meshes import Mesh
 from .model import PLAIN, UNRELATED, Floats, Ints, Model
+from .spreads import Mesh
 from .ways import Ways, least_at, tensor_costs
 
 MAX_BOXES = 1 << 20

@@ -31,3 +31,19 @@ def busy_along(model: Model, spread: Ints, level: int, d: int, outer: int, tile:
             busy = full * spread[k, d] if model.perfect else full * full_children(spread[k, d], model.halves[k]) + 1
             full *= spread[k, d]
     return busy
+
+
+@bare_entry
+def most_steps(model: Model, spread: Ints, level: int, d: int, tile: int) -> int:
+    """The largest imperfect factor of dimension `d` at memory `level`, on top of a `tile`, that leaves all rows of
+    children further out some work.
+
+    Where the last child has less than the others, its tile may rest while theirs do not.
+    """
+    n, full = model.bounds[d], tile
+    most = -(-n // full)
+    for k in range(level + 1, spread.shape[0]):
+        if spread[k, d] > 1:
+            most = min(most, (n - 1) // (full * full_children(spread[k, d], model.halves[k])))
+            full *= spread[k, d]
+    return max(most, 1)

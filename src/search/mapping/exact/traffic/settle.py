@@ -158,17 +158,6 @@ def settle_group(
 
 
 @bare
-def unavoidable(task: Task, level: int, killed: int) -> float:
-    """Least energy of the tensors `killed` up to `level`."""
-    total = 0.0
-    for t in range(task.model.kind.shape[0]):
-        if (killed >> t) & 1:
-            for c in range(task.state.low[level, t], level):
-                total += task.skeleton.least[c, t] if task.skeleton.kept[c, t] else 0.0
-    return total
-
-
-@bare
 def finish(task: Task, alive: int, energy: float, depth: int) -> None:
     """All loops are chosen: settle the rest, and note the mapping if it may be better than the best."""
     state, best, leaves = task.state, task.best, task.leaves

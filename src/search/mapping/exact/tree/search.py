@@ -83,9 +83,7 @@ class Search:
         if self.model.timeloop:  # of which `limits` know no ports
             ports = int(self.estimates.outer.busy(self.model.least[None, :, None], 0).item())
             limits = self.estimates.limits = replace(limits, cycles=max(limits.cycles, ports))
-        self.skeleton, self.value, self.set_up = (
-            self.estimates.skeleton, self.estimates.value, self.estimates.set_up,
-        )  # fmt: skip
+        self.skeleton, self.value = self.estimates.skeleton, self.estimates.value
         self.state = new_state(self.levels, len(self.dims), self.tensors)
         self.frames = new_frames(self.levels, len(self.dims))
         self.best = Incumbent(request.gap)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import ceil, inf, log
+from math import inf, log
 
-from .....costs.bounds import Bounds, bounds_of
+from .....costs.bounds import Bounds, bounds_of, timeloop_bounds
 from .....costs.clock import processor_seconds
 from .....costs.exact.axes import axes_of
 from .....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
@@ -90,7 +90,6 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
     clock = _Clock(request)
     limits = bounds_of(arch, problem) if request.model == "exact" else timeloop_bounds(arch, problem)
     floor = bound_of(limits, request.objective) / unit_of(request.objective)
-    evaluated = 0
     search: Search | None = None
     if request.space.factors == "imperfect":
         perfect = replace(request, space=replace(request.space, factors="perfect"))
@@ -103,10 +102,9 @@ def solve(arch: Architecture, problem: Problem, request: Request) -> Mapped:
             search = _searched(arch, problem, request, limits, clock, 1.0, first, helps)
         if search is None:  # stopped before it began
             return first.answer(min(floor, first.best.value), clock.began)
-        evaluated = first.settling.evaluated
+        search.settling.evaluated += first.settling.evaluated
     else:
         search = _searched(arch, problem, request, limits, clock, 1.0, None, HELP)
-    search.settling.evaluated += evaluated
     return search.answer(min(max(search.low, floor), search.best.value), clock.began)
 
 
@@ -126,12 +124,6 @@ def check_timeloop(request: Request) -> None:
         expected = "perfect factors: Timeloop's model prices no others"
         lever = "ask for perfect factors, or for the exact model"
         raise TilewrightError("usage", "factors", expected, request.space.factors, lever)
-
-
-def timeloop_bounds(arch: Architecture, problem: Problem) -> Bounds:
-    """What no mapping can go below in Timeloop's model: operations one by one on all units."""
-    energy, cycles = problem.macs * arch.mac_energy_pj, ceil(problem.macs / arch.mac_instances)
-    return Bounds(energy * cycles * 1e-12, energy, cycles, 0.0, {})
 
 
 def _searched(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from .....costs.compiled import bare, bare_entry
-from ..bounds.nodes import Task, affordable, fits, hopeless, outlook, promising
+from ..bounds.nodes import Task, affordable, fits, hopeless, outlook, promising, unavoidable
 from ..dominance.factors import below_cell, better_outside, next_bound, some_better_outside
 from ..dominance.merging import merging_left, some_merge, takes_over
 from ..space.model import Ints
 from ..traffic.busy import full_children
-from ..traffic.settle import finish, loops_at, settle_group, unavoidable
+from ..traffic.settle import finish, loops_at, settle_group
 from .state import Frames, State, copy_row, copy_words
 
 CLOSE, GROUP_FIRST, SLIDE = 0, 1, 2

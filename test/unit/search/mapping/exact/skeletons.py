@@ -6,12 +6,11 @@ from __future__ import annotations
 from math import inf, prod
 
 from tilewright.costs import exact, timeloop
-from tilewright.costs.bounds import bounds_of
+from tilewright.costs.bounds import bounds_of, timeloop_bounds
 from tilewright.costs.hierarchy import Architecture, LoopMapping, Problem
 from tilewright.search.mapping.exact.dominance.symmetries import Kept, Spread
 from tilewright.search.mapping.exact.tree.leaves import Incumbent
 from tilewright.search.mapping.exact.tree.search import Search
-from tilewright.search.mapping.exact.tree.solve import timeloop_bounds
 from tilewright.search.mapping.values import Request
 
 from .enumerate import SLACK, every_mapping

@@ -66,7 +66,7 @@ def test_loops_that_rest_one_tensor_move_another() -> None:
     search = _search(arch, problem, "imperfect")
     spread = (1, 1, 1), (1, 1, 4), (1, 1, 1), (1, 1, 1)
     kept = (0, 0, 0), (0, 1, 0), (1, 0, 0), (0, 0, 1)
-    once = search.set_up(spread, kept)[1]
+    once = search.estimates.set_up(spread, kept)[1]
     assert search.estimates.by_tables(spread, kept, 0.0, inf) > once + 0.7 * 100.0 * min(4 * 4, 20)
 
 
@@ -91,7 +91,7 @@ def test_tiles_for_which_memories_outside_have_no_room() -> None:
     search = _search(arch, problem, "perfect")
     spread = ((1, 1),) * 4
     kept = (0, 1, 0), (0, 0, 0), (1, 0, 0)
-    once = search.set_up(spread, kept)[1]
+    once = search.estimates.set_up(spread, kept)[1]
     again = 100.0 * (6 * 8 - 8)
     assert once + 0.9 * again < search.estimates.by_tables(spread, kept, 0.0, inf) < once + 1.1 * again
 
