@@ -161,12 +161,13 @@ class _Ways:
 
     def spread(self) -> None:
         """Weights also in the memory of maps, where the estimate says that some come earlier so."""
-        if not self.is_worth_more():
+        machine, best = machine_for(self.target), self.best
+        if best.span or platform_of(machine).buffers.weight_bytes is None or not self.is_worth_more():
             return
-        room = self.best._replace(spread=True)
-        module, pricer = self.before("nest-spread-weights", room), pricer_of(machine_for(self.target))
+        module, pricer = self.before("nest-spread-weights", best._replace(spread=True)), pricer_of(machine)
         if any(spread(op, pricer) for op in module.walk() if isinstance(op, FuncOp) and op.body.blocks):
-            self.take(room)
+            others = [] if best.rows_first else [best._replace(rows_inside=not best.rows_inside)]
+            self.take_each(room._replace(spread=True) for room in (best, *others))
 
     def reload(self, plain: Room) -> None:
         """Samples one after another with weights loaded for each, where these loads take less than the best so far."""
@@ -213,7 +214,9 @@ class _Ways:
         self.take_each([self.best._replace(hidden_share=share) for share in shares])
 
     def place(self) -> None:
-        """The best with bytes taken again late, with weights in holes between maps, and in other pieces."""
+        """The best with bytes taken again late, with weights in holes between maps, in other pieces, and with weights
+        beside maps.
+        """
         base = self.best
         if base.reload or not self.is_worth_more():
             return
@@ -226,13 +229,12 @@ class _Ways:
             self.take(base._replace(slack=slack))
             if self.best.slack >= 0:
                 break
-        if not self.best.span:
-            self.spread()
         best = self.best
         alone = best.span or best == Room(slack=best.slack, late=best.late)
         for room in (best,) if alone else (Room(), best):
             self.take(room._replace(rows_first=False))
         self.take_each([self.best._replace(rows_inside=False)] if not self.best.rows_first else ())
+        self.spread()
 
     def _of_span(self, room: Room, length: int) -> float:
         """Cycles with at most so many layers sample by sample; infinite where there is no room or time for it."""
