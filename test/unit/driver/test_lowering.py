@@ -14,7 +14,7 @@ from tilewright.passes.graph.graph_normalize import GraphNormalizePass
 from tilewright.passes.nest import program_bound
 from tilewright.passes.nest.nest_schedule import NestSchedulePass
 
-from ..passes.nest_to_codelet.fused_models import residual
+from ..passes.nest_to_codelet.fused_models import Net, residual
 
 OPTIONS = CompileOptions(partition=SCHEDULE)
 ROOMS = Room(), Room(rows_first=False), Room(rows_first=False, rows_inside=False), Room(share=0.5)
@@ -91,3 +91,15 @@ def test_batches_are_also_tried_with_weights_loaded_for_each_sample():
     assert min(reloaded.values()) > program.predicted["cycles"] == min(by_way.values())
     near = compile(residual(4, 14), options=CompileOptions(partition=SCHEDULE, gap=1))
     assert not near.candidates
+
+
+def test_batches_are_also_tried_with_weights_loaded_for_each_sample_in_the_first_layers_alone():
+    """Few bytes leave the second layer, which halves the rows and columns."""
+    net = Net((4, 3, 16, 16))
+    net.conv("x", "a", 8)
+    net.conv("a", "b", 8, stride=2)
+    net.conv("b", "c", 32)
+    net.conv("c", "d", 32)
+    program = compile(net.model("d"), options=CompileOptions(partition=SCHEDULE, gap=0))
+    way = "schedule, 2 layers sample by sample, weights loaded for each, bytes taken again late"
+    assert way in {candidate.method for candidate in program.candidates}
