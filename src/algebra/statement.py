@@ -9,16 +9,14 @@ from .expr import Access, Call, Expr, Name, Num, Statement, Strided
 
 def walk(expr: Expr) -> Iterator[Expr]:
     """`expr` and all expressions in it, a parent before its children, left to right."""
-    yield expr
-    match expr:
-        case Call(_, args):
-            for arg in args:
-                yield from walk(arg)
-        case Access(_, indices):
-            for index in indices:
-                yield from walk(index)
-        case _:
-            return
+    waiting = [expr]
+    while waiting:
+        expr = waiting.pop()
+        yield expr
+        if isinstance(expr, Call):
+            waiting += expr.args[::-1]
+        elif isinstance(expr, Access):
+            waiting += expr.indices[::-1]
 
 
 def accesses_of(expr: Expr) -> tuple[Access | Strided, ...]:
