@@ -305,6 +305,14 @@ class GraphOp(IRDLOperation):
 
         return machine_value(self)
 
+    def verify(self, verify_nested_ops: bool = True) -> None:
+        """As any op; declarations that say the same as verified ones are not verified again."""
+        from .acg_convert import note_verified, was_verified
+
+        super().verify(verify_nested_ops and not was_verified(self))
+        if verify_nested_ops:
+            note_verified(self)
+
     def verify_region_ops(self) -> None:
         """Only declarations, with names that the text can spell."""
         for op in self.body.walk():

@@ -63,9 +63,29 @@ def machine_value(graph: GraphOp) -> Machine:
 
 
 def _facts(op: Operation) -> Facts:
-    """All that an op says; facts are equal where machines are, and quick to compare where attributes are the same."""
-    inner = [_facts(child) for region in op.regions for block in region.blocks for child in block.ops]
-    return (type(op), tuple(op.properties.items()), tuple(op.attributes.items()), tuple(inner))
+    """All that an op says; facts are equal where machines are, and quick to compare where attributes are the same.
+
+    Of what declarations do not have (operands, results, successors, arguments of blocks) they say how many there are.
+    """
+    inner = [
+        (len(block.args), *(_facts(child) for child in block.ops)) for region in op.regions for block in region.blocks
+    ]
+    others = len(op.operands), len(op.results), len(op.successors), len(op.regions)
+    return (type(op), tuple(op.properties.items()), tuple(op.attributes.items()), others, tuple(inner))
+
+
+_verified: list[Facts] = []
+
+
+def was_verified(graph: GraphOp) -> bool:
+    """Whether the declarations of an op that says the same were verified a short time ago."""
+    return _facts(graph) in _verified
+
+
+def note_verified(graph: GraphOp) -> None:
+    """The declarations of an op are verified: they are the same between passes."""
+    if not was_verified(graph):
+        _verified[:] = [_facts(graph), *_verified[: RECENT - 1]]
 
 
 def _machine(graph: GraphOp) -> Machine:

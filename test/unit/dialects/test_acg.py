@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Block
+from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.acg import GraphOp, graph_of, machine_of
+from tilewright.dialects.acg import GraphOp, MemoryOp, graph_of, machine_of
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target, target_files
 
@@ -34,3 +36,27 @@ def test_module_with_two_machines() -> None:
     tiny = GraphOp.get(load_target("tiny"))
     with pytest.raises(TilewrightError, match=r"expected one acg\.graph, found 2; keep one"):
         machine_of(ModuleOp([tiny, tiny.clone()]))
+
+
+def test_declarations_are_verified_again_where_they_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    verified: list[MemoryOp] = []
+    verify = MemoryOp.verify_
+    monkeypatch.setattr(MemoryOp, "verify_", lambda op: (verified.append(op), verify(op)))  # type: ignore[misc]
+    module = ModuleOp([GraphOp.get(load_target("vta"))])
+    module.verify()
+    count = len(verified)
+    module.verify()
+    module.clone().verify()
+    assert len(verified) == count
+    other = module.clone()
+    first = next(op for op in graph_of(other).walk() if isinstance(op, MemoryOp))
+    first.attributes["note"] = StringAttr("other")
+    other.verify()
+    assert len(verified) > count
+    del first.properties["sym_name"]
+    with pytest.raises(VerifyException, match="sym_name"):
+        other.verify()
+    with_a_block = module.clone()
+    graph_of(with_a_block).body.add_block(Block([first.clone()]))
+    with pytest.raises(VerifyException):
+        with_a_block.verify()
