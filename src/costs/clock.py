@@ -5,63 +5,39 @@ Else the first search on a machine would spend its time limit on compiling, and 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import MutableSequence
 from math import inf
 from time import perf_counter, process_time
 
-from numba.core import event
-
 from ..interruption import requested
 
-LONG_S = 2.0
-"""Seconds of compiling after which the log says why people wait."""
 
-
-class _Compiling(event.Listener):
-    """Adds up the processor and wall-clock seconds for which numba's compiler is at work."""
+class Compiling:
+    """The processor and wall-clock seconds for which compiled code is made or read, added up (`costs.compiled`)."""
 
     def __init__(self) -> None:
-        self.depth = 0
         self.began = self.spent = 0.0, 0.0
 
-    def on_start(self, event: event.Event) -> None:
-        """Code for a function is wanted, maybe for one that another function calls."""
-        if self.depth == 0:
-            self.began = process_time(), perf_counter()
-        self.depth += 1
+    def begin(self) -> None:
+        """Code for a function is wanted."""
+        self.began = process_time(), perf_counter()
 
-    def on_end(self, event: event.Event) -> None:
-        """Code for a function is there."""
-        self.depth -= 1
-        if self.depth == 0:
-            (processor, wall), (processor_began, wall_began) = self.spent, self.began
-            self.spent = processor + process_time() - processor_began, wall + perf_counter() - wall_began
+    def end(self) -> None:
+        """It is there."""
+        (processor, wall), (processor_began, wall_began) = self.spent, self.began
+        self.spent = processor + process_time() - processor_began, wall + perf_counter() - wall_began
 
-
-class _Told(event.Listener):
-    """Logs, once, that code is made rather than read."""
-
-    said = False
-
-    def on_start(self, event: event.Event) -> None:
-        """A function whose code is not kept yet."""
-        if not self.said and _compiling.spent[1] + perf_counter() - _compiling.began[1] > LONG_S:
-            self.said = True
-            logging.getLogger(__name__).info("compiling the searches: once, a minute or two")
-
-    def on_end(self, event: event.Event) -> None:
-        """Its code is there."""
+    def so_far_s(self) -> float:
+        """Wall-clock seconds, those since it began included."""
+        return self.spent[1] + perf_counter() - self.began[1]
 
 
-_compiling, _told = _Compiling(), _Told()
-event.register("numba:compiler_lock", _compiling)
-event.register("numba:compile", _told)
+compiling = Compiling()
 
 
 def processor_seconds() -> float:
     """Processor time of this process so far, from an arbitrary zero."""
-    return process_time() - _compiling.spent[0]
+    return process_time() - compiling.spent[0]
 
 
 class Team:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,6 +18,7 @@ from numba.core.caching import IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.types import unliteral
 
+from .clock import compiling
 from .kernel_sources import version
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -138,8 +140,14 @@ COMPILING = 50_000, 20, 20
 """How seldom Python looks for cycles of garbage while numba compiles, which makes millions of objects that stay."""
 
 
-class _Seldom(event.Listener):
-    """Takes a fifteenth of the time off compiling: `COMPILING` while numba's compiler is at work."""
+LONG_S = 2.0
+"""Seconds of compiling after which the log says why people wait."""
+
+
+class _AtWork(event.Listener):
+    """While numba's compiler is at work searches' clocks stand still, and garbage is looked for seldom, which takes a
+    fifteenth of the time off.
+    """
 
     def __init__(self) -> None:
         self.depth, self.usual, self.first = 0, gc.get_threshold(), True
@@ -149,6 +157,7 @@ class _Seldom(event.Listener):
         if self.depth == 0:
             self.usual = gc.get_threshold()
             gc.set_threshold(*COMPILING)
+            compiling.begin()
         self.depth += 1
         if self.first:
             self.first = False
@@ -158,10 +167,28 @@ class _Seldom(event.Listener):
         """It is done."""
         self.depth -= 1
         if self.depth == 0:
+            compiling.end()
             gc.set_threshold(*self.usual)
 
 
-event.register("numba:compiler_lock", _Seldom())
+class _Told(event.Listener):
+    """Logs, once, that code is made rather than read."""
+
+    said = False
+
+    def on_start(self, event: event.Event) -> None:
+        """A function whose code is not kept yet."""
+        if not self.said and compiling.so_far_s() > LONG_S:
+            self.said = True
+            logging.getLogger(__name__).info("compiling the searches: once, a minute or two")
+
+    def on_end(self, event: event.Event) -> None:
+        """Its code is there."""
+
+
+_told = _Told()
+event.register("numba:compiler_lock", _AtWork())
+event.register("numba:compile", _told)
 
 
 def _announce_no_locks() -> None:

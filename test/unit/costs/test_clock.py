@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from time import perf_counter, process_time
 
 import pytest
 from numba.core import event
 
-from tilewright.costs import clock
+from tilewright.costs import clock, compiled
 from tilewright.costs.clock import Limit, Team, processor_seconds
 
 SPENT_S = 0.05
@@ -41,13 +43,18 @@ def test_compiling_does_not_count_and_functions_inside_are_left_out_once():
 
 
 def test_long_compiling_is_told_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
-    monkeypatch.setattr(clock, "LONG_S", 0.0)
-    monkeypatch.setattr(clock._told, "said", False)  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(compiled, "LONG_S", 0.0)
+    monkeypatch.setattr(compiled._told, "said", False)  # pyright: ignore[reportPrivateUsage]
     caplog.set_level(logging.INFO, "tilewright")
     for _ in range(3):
         with event.trigger_event(LOCK), event.trigger_event(COMPILE):
             work()
     assert [record.message for record in caplog.records] == ["compiling the searches: once, a minute or two"]
+
+
+def test_a_clock_needs_no_compiler():
+    code = "import sys, tilewright.search.processes; print('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 def test_a_limit_counts_what_all_of_a_team_spend(monkeypatch: pytest.MonkeyPatch):
