@@ -4,6 +4,9 @@ BIN := .venv/bin
 JOBS ?= 2
 LIGHT = $(shell $(BIN)/python -c "from tilewright.zoo.onnx_models import light_folder; print(light_folder())")
 
+# Compiled modules are kept: else every process that a test starts compiles the whole package, over two seconds of it.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: install demo test slow check lint bench docs clean
 
 install: .venv/.installed
