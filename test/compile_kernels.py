@@ -14,13 +14,13 @@ from tilewright.cli.kernel_cache import GEMM, SEARCHES, WAIT
 
 (PERFECT, IMPERFECT, REFINED), *OTHERS = (search.commands for search in SEARCHES.values())
 DECODE = ("schedule", "gpt2_small_decode", "--tokens", "17", "--rounds", "2")
-FIRST = (PERFECT, REFINED)
+SIMULATED = tuple(("run", GEMM, "--target", target) for target in ("edge16", "conventional", "hvx"))
+FIRST = (PERFECT, REFINED, *SIMULATED)
 SECOND = (
     *(command for commands in OTHERS for command in commands),
     ("explore", "vgg16"),
     DECODE,
     (*DECODE, "--method", "soma", "--model", "soma"),
-    ("run", GEMM, "--target", "hvx"),
     IMPERFECT,
 )
 
