@@ -28,6 +28,10 @@ NEARLY = 0.02
 """Of a layer's latency: ways that end so much later end nearly as soon."""
 
 
+SLACK = 1.02
+"""A layer that runs as a whole may take so many times its least latency for smaller pieces: others wait less for it."""
+
+
 class Way(NamedTuple):
     """A mapping of a layer, estimated: its latency in cycles, and in how many pieces it is made, of rows or others.
 
@@ -40,6 +44,14 @@ class Way(NamedTuple):
     by_rows: bool = False
     unit: str = ""
     work: float = 0.0
+
+
+def nearly_least(ways: list[Way]) -> list[Way]:
+    """Those that end first, or nearly so, with the least work, or nearly so."""
+    least = min((way.latency for way in ways), default=0.0)
+    ways = [way for way in ways if way.latency <= SLACK * least]
+    least = min((way.work for way in ways), default=0.0)
+    return [way for way in ways if way.work <= SLACK * least]
 
 
 @dataclass
@@ -57,8 +69,10 @@ class Arrivals:
     def __post_init__(self) -> None:
         self.bytes_per_cycle = platform_of(self.machine).dram_bytes_per_cycle
 
-    def choose(self, group: FusedGroup, way: Way, others: list[Way]) -> Way:
-        """`way`, or where it saves much the first to end of `others`, which cut what the weights are cut by.
+    def choose(self, group: FusedGroup, way: Way, ways: list[Way]) -> Way:
+        """`way`, or where it saves much the first to end of those `ways` that cut what the weights are cut by.
+
+        They are of those that end nearly first, or where these do not save much, of all.
 
         Where what reads the layer sums over what is cut, as a product or a normalisation does, it is of those that end
         nearly as soon the one of fewest pieces: inside of these whole rows are made, with which the reader begins.
@@ -74,12 +88,15 @@ class Arrivals:
         loaded = sum(size_bytes(tensor_type(value)) * (again if value in weights else 1) for value in needed)
         self.arrived += loaded / self.bytes_per_cycle
         end = max(self.ended.get(way.unit, 0.0), self.arrived) + way.latency
-        least = min(map(self.end_in_pieces, others), default=end)
-        if least < end - GAIN * way.latency:
-            ends = [other for other in others if self.end_in_pieces(other) <= least + NEARLY * way.latency]
-            summed = [other for other in ends if _is_summed(layer, other)]
-            way = min(summed, key=lambda other: other.pieces) if summed else min(others, key=self.end_in_pieces)
-            end = self.end_in_pieces(way)
+        for cut in (nearly_least(ways), ways):
+            others = [other for other in cut if cuts_weights(layer, other.tree)]
+            least = min(map(self.end_in_pieces, others), default=end)
+            if least < end - GAIN * way.latency:
+                ends = [other for other in others if self.end_in_pieces(other) <= least + NEARLY * way.latency]
+                summed = [other for other in ends if _is_summed(layer, other)]
+                way = min(summed, key=lambda other: other.pieces) if summed else min(others, key=self.end_in_pieces)
+                end = self.end_in_pieces(way)
+                break
         self.ended[way.unit] = end
         return way
 

@@ -22,7 +22,7 @@ from ...errors import InfeasibleError, TilewrightError
 from ...search.group_tiles.build import build
 from ...search.group_tiles.tiling import tile_group
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, marked_groups
-from .arrivals import Arrivals, Way, cut_dim, cuts_weights
+from .arrivals import Arrivals, Way, cut_dim, nearly_least
 from .change import Nodes, change_groups
 from .nest_map import bind_tree
 from .split import split_group
@@ -39,10 +39,6 @@ CLEARLY = 5 / 6
 Between two measured cases: attention of GPT-2 small (0.55 to 0.8), which gains by it, and convolutions of ResNet-18 in
 512 KiB (0.86 and more), which lose.
 """
-
-SLACK = 1.02
-"""A layer that runs as a whole may take so many times its least latency for smaller pieces: others wait less for it."""
-
 
 ROWS_WORTH = 4
 """A piece of rows counts as so many of channels.
@@ -164,10 +160,11 @@ def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer, rows_
         key = fused.layers[0].form, limit, BY_SAMPLE in group.attributes, along, rows_inside and not rows_first
         if key not in known:
             ways = pricer.remembered(("ways", *key), partial(_whole_ways, fused.layers[0], *key[1:], pricer))
-            following = [way for way in ways if along and cut_dim(fused.layers[0], way.tree) == along]
+            nearly = nearly_least(ways)
+            following = [way for way in nearly if along and cut_dim(fused.layers[0], way.tree) == along]
             worth = ROWS_WORTH if rows_first else 1
-            best = max(following or ways, key=lambda way: way.pieces * (worth if way.by_rows else 1))
-            known[key] = best, [way for way in ways if cuts_weights(fused.layers[0], way.tree)]
+            best = max(following or nearly, key=lambda way: way.pieces * (worth if way.by_rows else 1))
+            known[key] = best, ways
         set_mapping(group, arrivals.choose(fused, *known[key]).tree)
 
 
@@ -189,7 +186,7 @@ def row_tree(group: FusedGroup, layer: FusedLayer, pricer: Pricer) -> tuple[Node
 def _whole_ways(
     layer: FusedLayer, piece_bytes: int, by_sample: bool, along: str, rows_inside: bool, pricer: Pricer
 ) -> list[Way]:
-    """The pieces in which a layer that runs as a whole ends first, or nearly so; those of the dim `along`, too.
+    """The pieces in which a layer that runs as a whole may be made; those of the dim `along`, too.
 
     With `rows_inside` rows of each piece of channels count as pieces.
 
@@ -207,10 +204,7 @@ def _whole_ways(
         busiest, total = cycles.get(unit, 0.0), sum(cycles.values())
         ahead = copies / count if by_rows else copies
         ways.append(Way(busiest + (total - busiest) / count + ahead, count, tree, by_rows, unit, total))
-    least = min(way.latency for way in ways)
-    ways = [way for way in ways if way.latency <= SLACK * least]
-    least = min(way.work for way in ways)
-    return [way for way in ways if way.work <= SLACK * least]
+    return ways
 
 
 def _is_split_useful(error: TilewrightError) -> bool:
