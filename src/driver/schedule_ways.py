@@ -75,7 +75,8 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
     With taps as channels or not, with all samples together, one after another with weights loaded for each, some of the
     first layers sample by sample, with attention split into heads or head by head, each also with hidden maps in
     chunks, and the best of these with bytes taken again late or with weights in holes between maps, and, where heads
-    are not split, in other pieces.  All are compared with the bound of the module as it is given.
+    are not split, in other pieces; then with weights loaded for each sample in the first layers alone.  All
+    are compared with the bound of the module as it is given.
     """
     dump = lowering.options.dump
     ways = _Ways(lowering, target, compiled)
@@ -83,11 +84,12 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
     ways.unfold()
     ways.band()
     plain = ways.best
-    apart = ways.sample_by_sample, ways.reload, ways.reload_first
+    apart = ways.sample_by_sample, ways.reload
     for try_way in reversed(apart) if ways.has_attention() else apart:
         try_way(plain)
     ways.attend(plain)
     ways.place()
+    ways.reload_first(plain)
     program = ways.taken()
     best, found = ways.best, ways.found
     tried = (Candidate(_way(room), *_cost(one), chosen=room == best) for room, one in found.items())
