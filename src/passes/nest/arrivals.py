@@ -32,6 +32,10 @@ SLACK = 1.02
 """A layer that runs as a whole may take so many times its least latency for smaller pieces: others wait less for it."""
 
 
+FINER = 2.0
+"""Or so many times, where its weights come so late that it ends much sooner in smaller pieces of them."""
+
+
 class Way(NamedTuple):
     """A mapping of a layer, estimated: its latency in cycles, and in how many pieces it is made, of rows or others.
 
@@ -46,12 +50,12 @@ class Way(NamedTuple):
     work: float = 0.0
 
 
-def nearly_least(ways: list[Way]) -> list[Way]:
-    """Those that end first, or nearly so, with the least work, or nearly so."""
+def nearly_least(ways: list[Way], slack: float = SLACK) -> list[Way]:
+    """Those of the least latency, or up to `slack` times that, and among these of the least work, or as many times."""
     least = min((way.latency for way in ways), default=0.0)
-    ways = [way for way in ways if way.latency <= SLACK * least]
+    ways = [way for way in ways if way.latency <= slack * least]
     least = min((way.work for way in ways), default=0.0)
-    return [way for way in ways if way.work <= SLACK * least]
+    return [way for way in ways if way.work <= slack * least]
 
 
 @dataclass
@@ -72,7 +76,7 @@ class Arrivals:
     def choose(self, group: FusedGroup, way: Way, ways: list[Way]) -> Way:
         """`way`, or where it saves much the first to end of those `ways` that cut what the weights are cut by.
 
-        They are of those that end nearly first, or where these do not save much, of all.
+        They are of those of nearly least latency, or where these do not save much, of others that take longer.
 
         Where what reads the layer sums over what is cut, as a product or a normalisation does, it is of those that end
         nearly as soon the one of fewest pieces: inside of these whole rows are made, with which the reader begins.
@@ -88,7 +92,8 @@ class Arrivals:
         loaded = sum(size_bytes(tensor_type(value)) * (again if value in weights else 1) for value in needed)
         self.arrived += loaded / self.bytes_per_cycle
         end = max(self.ended.get(way.unit, 0.0), self.arrived) + way.latency
-        for cut in (nearly_least(ways), ways):
+        arrives_in_pieces = any(size_bytes(tensor_type(value)) > PIECE_BYTES for value in weights)
+        for cut in (nearly_least(ways), nearly_least(ways, FINER) if arrives_in_pieces else []):
             others = [other for other in cut if cuts_weights(layer, other.tree)]
             least = min(map(self.end_in_pieces, others), default=end)
             if least < end - GAIN * way.latency:

@@ -17,6 +17,7 @@ from tilewright.driver.pipelines import parse_passes
 from tilewright.frontends.acg import load_target
 from tilewright.frontends.integer_layers import IntegerLayers
 from tilewright.passes.nest.arrivals import RUN_BYTES, Arrivals, Way, cuts_weights
+from tilewright.passes.nest_to_codelet.fused_layers import FusedGroup
 from tilewright.passes.nest_to_codelet.fused_marks import marked_groups
 from tilewright.passes.nest_to_codelet.fused_tiles import whole_trees
 
@@ -71,8 +72,8 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize(("reader", "summed"), READERS.items())
-def test_of_pieces_that_end_as_soon_few_are_made_for_who_sums_over_them(reader: str, summed: bool) -> None:
+def fed_forward(reader: str) -> tuple[FusedGroup, list[Way]]:
+    """The layer before a reader, and its ways that cut weights, of latency 0."""
     module = Parser(make_context(), FEED_FORWARD.replace("NEXT", reader)).parse_module()
     passes = "load-target{target=edge16},graph-normalize,convert-graph-to-nest{in_place=true},nest-schedule"
     parse_passes(passes).apply(make_context(), module)
@@ -82,12 +83,27 @@ def test_of_pieces_that_end_as_soon_few_are_made_for_who_sums_over_them(reader: 
     group = next(group for op, group in groups.items() if "relu" in str(op))
     (layer,) = group.layers
     made = (way for way in whole_trees(pricer.machine, layer, 0, False) if cuts_weights(layer, way.tree))
-    ways = [Way(1e6 * (1 + 0.01 / way.pieces), way.pieces, way.tree, unit="MX") for way in made]
+    return group, [Way(0.0, way.pieces, way.tree, unit="MX") for way in made]
+
+
+@pytest.mark.parametrize(("reader", "summed"), READERS.items())
+def test_of_pieces_that_end_as_soon_few_are_made_for_who_sums_over_them(reader: str, summed: bool) -> None:
+    group, ways = fed_forward(reader)
+    ways = [way._replace(latency=1e6 * (1 + 0.01 / way.pieces)) for way in ways]
     assert {way.pieces for way in ways} >= {2, 3, 4, 16}
-    arrivals = Arrivals(pricer.machine, arrived=750_000 - 2**20 / 16)  # with its weight of a MiB 750,000
+    arrivals = Arrivals(load_target("edge16"), arrived=750_000 - 2**20 / 16)  # with its weight of a MiB 750,000
     chosen = arrivals.choose(group, Way(1e6, 1, (), unit="MX"), ways)
     assert chosen.pieces == (4 if summed else 16)  # of three the last would come late
     assert arrivals.ended["MX"] == chosen.latency
+
+
+@pytest.mark.parametrize(("times", "pieces"), [(1.7, 16), (2.5, 1)])
+def test_pieces_may_take_longer_where_those_that_do_not_save_little(times: float, pieces: int) -> None:
+    """Two pieces save half of a layer's latency, not enough; 16 save nine tenths where they take 1.7 times it."""
+    group, ways = fed_forward(next(iter(READERS)))
+    ways = [way._replace(latency=1e6 * (1 if way.pieces == 2 else times), work=1e6) for way in ways]
+    arrivals = Arrivals(load_target("edge16"), arrived=1e8)
+    assert arrivals.choose(group, Way(1e6, 1, (), unit="MX"), ways).pieces == pieces
 
 
 SEQUENCE = """
