@@ -53,10 +53,10 @@ def program_bound(network: Network, machine: Machine) -> ProgramBound:
     - of each kernel, what any of its operations needs is loaded, then it and all kernels each of whose operations needs
       one of its results do their work, then an element is stored;
     - what each element of a result needs is loaded and computed, one more instruction ends, and all is stored;
-    - before a kernel begins, the work that any of its operations needs is done; what it and the kernels after it read
+    - before a kernel begins, what any of its operations needs is loaded and made; what it and the kernels after it read
       is on chip by then, or comes in later, and results that need it go out later;
-    - before the last operation that reads an element of a weight begins, the work that any of those that read it needs
-      is done; of the weights whose last operations begin later, what is not on chip by then comes in later;
+    - before the last operation that reads an element of a weight begins, what any of those that read it needs is loaded
+      and made; of the weights whose last operations begin later, what is not on chip by then comes in later;
     - while an input comes in, all of which most of the work needs, little of the rest can be done (`arrival`).
 
     Energy is that of these bytes at both ends of the link, and of each point of the kernels at the least of any box,
