@@ -1,6 +1,6 @@
 """Paths over edges between named nodes: what they lead to, and a shortest one.
 
-networkx has both, too, but to import it takes a fifth of the time in which a command starts.
+networkx has both, too, but is slow to import, and every command that reads a machine asks these.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
 
 from ..algebra.element import ELEMENT_TYPES
 from ..algebra.expr import Access, Call, Expr
@@ -199,12 +200,20 @@ def _cycle(machine: Machine) -> Iterator[Complaint]:
     memories = {memory.name: memory for memory in machine.memories}
     inward = [x for x in machine.links if not x.back and {x.src, x.dst} <= memories.keys()]
     inward = [link for link in inward if not memories[link.dst].offchip]
-    forth = [(x.src, x.dst) for x in inward]
-    back = [(dst, src) for src, dst in forth]
+    sorter: TopologicalSorter[str] = TopologicalSorter()
     for link in inward:
-        beyond = reachable(forth, [link.dst])
-        if link.src in beyond:
-            ring = beyond & reachable(back, [link.dst])
+        sorter.add(link.dst, link.src)
+    try:
+        sorter.prepare()
+        return
+    except CycleError:
+        import networkx as nx  # slow to load, and seldom needed
+
+    graph: nx.DiGraph[str] = nx.DiGraph([(x.src, x.dst) for x in inward])
+    rings = {name: ring for ring in nx.strongly_connected_components(graph) for name in ring}
+    for link in inward:
+        ring = rings[link.src]
+        if link.dst in ring:
             around = ", ".join(name for name in memories if name in ring)
             lever = "declare the outward direction as the second half of `<->`"
             yield Complaint(f"link {link.name}", "memories in a hierarchy", f"a cycle through {around}", lever)

@@ -9,8 +9,8 @@ def reloaded_spans(network: Network, rows_of: RowsOf, share: float = 0.5) -> lis
     """Lengths of such a span, the cheapest first; the other layers follow with all samples together.
 
     A length costs the traffic of maps, the work that tiles of few rows have beyond that of whole layers, and the
-    weights that are loaded again.  Looked at are those that fewer bytes of maps leave than one layer less,
-    and no more than one layer more.
+    weights that are loaded again.  Looked at are lengths after which fewer bytes of maps are left for later layers than
+    after one layer less, and no more than after one layer more.
     """
     count = len(network.layers)
     sizes = [sum(network.map_bytes[n] for n in network.leaving(span)) for span in range(count + 1)]

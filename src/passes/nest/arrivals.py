@@ -27,13 +27,11 @@ GAIN = 1 / 2
 NEARLY = 0.02
 """Of a layer's latency: ways that end so much later end nearly as soon."""
 
-
 SLACK = 1.02
 """A layer that runs as a whole may take so many times its least latency for smaller pieces: others wait less for it."""
 
-
 FINER = 2.0
-"""Or so many times, where its weights come so late that it ends much sooner in smaller pieces of them."""
+"""It may take so many times its least latency where its weights come late and small pieces end much sooner."""
 
 
 class Way(NamedTuple):
@@ -76,7 +74,7 @@ class Arrivals:
     def choose(self, group: FusedGroup, way: Way, ways: list[Way]) -> Way:
         """`way`, or where it saves much the first to end of those `ways` that cut what the weights are cut by.
 
-        They are of those of nearly least latency, or where these do not save much, of others that take longer.
+        Those of nearly least latency are looked at first; where none saves much, those of up to `FINER` times that.
 
         Where what reads the layer sums over what is cut, as a product or a normalisation does, it is of those that end
         nearly as soon the one of fewest pieces: inside of these whole rows are made, with which the reader begins.

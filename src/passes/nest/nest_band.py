@@ -25,9 +25,9 @@ from ...costs.mapping.problem import Group, Kernel, Use, touches
 from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...dialects.graph import WeightOp
-from ...dialects.types import size_bytes, tensor_type
 from ...interpreters.constants import Array, Constants
 from ..names import unique_name
+from .nest_swap_factors import load_cycles
 from .trees import group_of
 
 WORTHS = 1, 4
@@ -228,7 +228,9 @@ def bands(module: ModuleOp, pricer: Pricer, constants: Constants) -> Iterator[Ba
     ways = [_ways(op, row, pricer) for op, row in rows]
     if not rows:
         return
-    work, loads = (total(module, pricer) for total in (_work, _loads))
+    work = _work(module, pricer)
+    functions = (op for op in module.walk() if isinstance(op, FuncOp) and op.body.blocks)
+    loads = sum(load_cycles(function, pricer) for function in functions)
     found: list[Band] = []
     for worth in WORTHS:
         best = [max(own, key=partial(_gain, worth), default=None) for own in ways]
@@ -250,16 +252,6 @@ def _work(module: ModuleOp, pricer: Pricer) -> float:
             products = (kernel for kernel in group.kernels if kernel.reductions and len(kernel.uses) == 3)
             known[group] = sum(_cycles(kernel, group.extents, pricer) for kernel in products)
     return sum(known[group_of(op)] for op in module.walk() if isinstance(op, nest.GroupOp))
-
-
-def _loads(module: ModuleOp, pricer: Pricer) -> float:
-    """Cycles of the loads of all weights and inputs."""
-    weights = [op.result for op in module.walk() if isinstance(op, WeightOp)]
-    inputs = [
-        value for op in module.walk() if isinstance(op, FuncOp) and op.body.blocks for value in op.body.block.args
-    ]
-    sizes = (size_bytes(tensor_type(value)) for value in (*inputs, *weights))
-    return sum(sizes) / platform_of(pricer.machine).dram_bytes_per_cycle
 
 
 def _ways(op: nest.GroupOp, row: Row, pricer: Pricer) -> list[Band]:

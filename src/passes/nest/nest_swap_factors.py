@@ -117,7 +117,7 @@ def _swap(function: FuncOp, pricer: Pricer) -> None:
         for kernel in filter(is_product, layer.problem.kernels)
     ]
     worked = sum(product_cycles(kernel, layer, pricer) for _, layer, kernel in products)
-    moved = _loads(function, pricer)
+    moved = load_cycles(function, pricer)
     found = [swap for product in products if (swap := swapped(*product, rooms, pricer)) and swap.is_faster]
     for each in sorted(found, key=lambda each: each.moved / each.saved):
         if each.moved == 0 or worked - each.saved > moved + each.moved:
@@ -126,6 +126,7 @@ def _swap(function: FuncOp, pricer: Pricer) -> None:
 
 
 def is_product(kernel: Kernel) -> bool:
+    """Whether a kernel sums products of two tensors."""
     value = kernel.statement.value
     factors = value.args if isinstance(value, Call) and value.fn == "mul" else ()
     return kernel.statement.reduce == "+=" and len(factors) == 2 and all(isinstance(f, Access) for f in factors)
@@ -184,7 +185,7 @@ def _reversed(statement: Statement) -> Statement:
     return replace(statement, value=replace(statement.value, args=statement.value.args[::-1]))
 
 
-def _loads(function: FuncOp, pricer: Pricer) -> float:
+def load_cycles(function: FuncOp, pricer: Pricer) -> float:
     """Cycles of the loads of all weights and inputs."""
     weights = [op.result for op in function.body.walk() if isinstance(op, WeightOp)]
     sizes = (size_bytes(tensor_type(value)) for value in (*function.body.block.args, *weights))

@@ -22,7 +22,7 @@ def followed_dim(layer: FusedLayer) -> str:
     """The dim of a layer that transposes a map along which the pieces of this map are made; "" where there is none.
 
     A product that is made in pieces of columns has the first heads before all of its columns.  Made head by head, the
-    layer that turns it has them soon after; made row by row, when the product ends.
+    layer that transposes it has them soon after; made row by row, when the product ends.
     """
     kernels = layer.problem.kernels
     if len(kernels) != 1 or kernels[0].reductions or len(kernels[0].uses) != 2:

@@ -163,12 +163,11 @@ class FusedLayer:
 
 
 def _joint(windows: Sequence[Window]) -> Window:
-    """One window of all positions that some do."""
-    first, *others = windows
-    if not others or any(window.whole for window in windows):
-        return WHOLE if others else first
+    """One window from the first position that any of them has to the last; their strides are equal."""
+    if any(window.whole for window in windows):
+        return WHOLE
     pad = max(window.pad for window in windows)
-    return Window(max(window.reach - window.pad for window in windows) + pad, first.stride, pad)
+    return Window(max(window.reach - window.pad for window in windows) + pad, windows[0].stride, pad)
 
 
 def read_layer(op: nest.GroupOp, pricer: Pricer) -> FusedLayer:

@@ -110,13 +110,7 @@ class _Bound:
         ]
         yield "what every result needs, then stores", max(*own, min(starts) + self.transfers.cycles(0, self.stores))
         yield self._later(counted, found, after, cycles)
-        needs, steps, rate = (
-            [self.needs[k] for k in counted],
-            [self.steps[k] for k in counted],
-            self.transfers.load_rate,
-        )
-        end = least_end(last_reads(self.network, steps, needs, cycles, rate), self._room, rate)
-        yield "work before the last reads of weights that the chip has no room for, then these", _whole(end)
+        yield self._last_reads(counted, cycles)
         yield from self._arrival(counted, found, points, last)
 
     def _arrival(self, counted: list[int], found: Slices, points: Floats, last: int) -> Iterator[tuple[str, int]]:
@@ -152,6 +146,13 @@ class _Bound:
         ]
         at = max(range(len(totals)), key=totals.__getitem__)
         return f"work and loads before {self.steps[counted[at]].name}, then what the chip had no room for", totals[at]
+
+    def _last_reads(self, counted: list[int], cycles: Floats) -> tuple[str, int]:
+        """What the memories on chip cannot hold before the last reads of weights comes after what these need."""
+        needs, steps = [self.needs[k] for k in counted], [self.steps[k] for k in counted]
+        rate = self.transfers.load_rate
+        end = least_end(last_reads(self.network, steps, needs, cycles, rate), self._room, rate)
+        return "work before the last reads of weights that the chip has no room for, then these", _whole(end)
 
     @cached_property
     def _room(self) -> int:

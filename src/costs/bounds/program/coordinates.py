@@ -28,10 +28,8 @@ def everything(size: int) -> Axis:
 
 
 def run(length: int, size: int) -> Axis:
-    """At least `length` consecutive coordinates of an axis; long runs are rounded down, so that few differ."""
-    if length >= size:
-        return everything(size)
-    return -length
+    """At least `length` consecutive coordinates of an axis."""
+    return everything(size) if length >= size else -length
 
 
 def count(axis: Axis) -> int:

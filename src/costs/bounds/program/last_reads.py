@@ -64,7 +64,7 @@ def last_reads(
         found: list[Floats] = []
         for part, row in zip(parts, islice(rows, len(parts)), strict=True):
             loads = row[:externals].sum() / load_rate if load_rate else 0.0
-            extent, disjoint = _disjoint_points(network, makers, step, read, part)
+            extent, disjoint = _disjoint_points(shapes, makers, step, read, part)
             made = np.tile(row[externals:], (min(extent, MOST_PARTS), 1))
             coordinates = np.arange(len(made)) * extent // len(made) + 1
             for target, points in disjoint.items():
@@ -80,7 +80,7 @@ def last_reads(
 
 
 def _disjoint_points(
-    network: Network, makers: dict[int, Step | View | Join], step: Step, read: Read, part: Reads
+    shapes: Sequence[Sequence[int]], makers: dict[int, Step | View | Join], step: Step, read: Read, part: Reads
 ) -> tuple[int, dict[int, int]]:
     """Of the dim of a weight that most points depend on: its extent, and by targets of steps the points that each
     coordinate needs, other ones for each coordinate; `part` is what the operations that read an element need.
@@ -88,7 +88,6 @@ def _disjoint_points(
     The operations read a value at this coordinate of an axis, whose elements are made one by one from those of the
     steps before at one coordinate, too.
     """
-    shapes = [value.shape for value in network.values]
     own = {form.names[0] for form in read.forms if len(form.names) == 1}
     demands = dict(part)
     best: tuple[int, dict[int, int]] = 1, {}
