@@ -125,7 +125,8 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _map(arguments: argparse.Namespace) -> dict[str, Any]:
-    from ..mapping import find_layers, map_layers
+    from ..mapping import find_architecture, find_layers, map_layers
+    from ..mapping.certify import check_statements
 
     options = _options(arguments)
     layers = find_layers(arguments.kernel, options.shapes, options.types)
@@ -136,6 +137,8 @@ def _map(arguments: argparse.Namespace) -> dict[str, Any]:
     if several and (pictures or texts or arguments.write_timeloop or arguments.certificate):
         found = f"{len(layers)} layers"
         raise UsageError("usage", "--output, --write-timeloop, --certificate", "one kernel", found, "name one of them")
+    if arguments.certificate is not None:
+        check_statements(find_architecture(arguments.target), "the kernel", options.request(0))
     answer_with_best()
     with progress_bar() as progress:
         mapped = map_layers(arguments.kernel, layers, arguments.target, options, progress)

@@ -151,7 +151,8 @@ class LayerMapping:
         from .certify import certify
 
         if not self.mapped.proven:
-            subject, lever = f"certificate of {self.layer.name} on {self.arch.name}", "search longer, by --method exact"
+            subject = f"certificate of {self.layer.name} on {self.arch.name}"
+            lever = "search longer (--time-limit), by --method exact"
             raise TilewrightError("unsupported", subject, "a mapping that is proven best", "one that is not", lever)
         all_s = self.request.time_limit_s
         left = Limit(None if all_s is None else all_s - self.mapped.cpu_s)

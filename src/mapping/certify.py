@@ -23,7 +23,15 @@ def certify(
 
     Raises TilewrightError (kind `unsupported`) for spaces without statements, too.
     """
-    subject = f"certificate of {problem.name} on {arch.name}"
+    check_statements(arch, problem.name, request)
+    bypass, split_axes, dims = request.space.bypass, request.space.split_axes, dims_in_order(problem)
+    question = Question(arch, problem, request.objective, bypass, split_axes, dims)
+    return make_certificate(question, mapping, most_regions, limit)
+
+
+def check_statements(arch: Architecture, kernel: str, request: Request) -> None:
+    """Raises TilewrightError (kind `unsupported`) for a space about which no statement of docs/exact-mapper.md is."""
+    subject = f"certificate of {kernel} on {arch.name}"
     if request.model != "exact" or request.space.factors != "perfect":
         found = f"model {request.model}, {request.space.factors} factors"
         lever = "take --factors perfect --model exact, or leave out --certificate"
@@ -32,6 +40,3 @@ def certify(
         raise TilewrightError("unsupported", subject, "instances that may add to one sum", f"those of {arch.name}")
     if request.objective == "noc":
         raise TilewrightError("unsupported", subject, "an objective of the cost model", "cycles on a mesh")
-    bypass, split_axes, dims = request.space.bypass, request.space.split_axes, dims_in_order(problem)
-    question = Question(arch, problem, request.objective, bypass, split_axes, dims)
-    return make_certificate(question, mapping, most_regions, limit)

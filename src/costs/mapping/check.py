@@ -103,4 +103,6 @@ def _check_instances(node: Spatial, machine: Machine) -> None:
 
 
 def _unknown(what: str, known: list[str], found: str, machine: Machine) -> TilewrightError:
-    return TilewrightError("unsupported", f"mapping for {machine.name}", f"{what} among {', '.join(known)}", found)
+    lever = "change the one or the other, or say with --target which machine the mapping is for"
+    expected = f"{what} among {', '.join(known)}"
+    return TilewrightError("unsupported", f"mapping for {machine.name}", expected, found, lever)

@@ -148,3 +148,10 @@ def test_nothing_is_written_where_one_of_the_files_cannot_be(tmp_path: Path, cap
     assert main(["map", GEMM_TEXT, "--target", "conventional", "--time-limit", "0.5", *files]) == 1
     assert "expected perfect factors" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_certificate_that_no_statement_covers_is_refused_before_the_search(monkeypatch: pytest.MonkeyPatch):
+    searched: list[str] = []
+    monkeypatch.setattr("tilewright.mapping.map_layers", lambda *_: searched.append("searched"))
+    assert main(["map", GEMM_TEXT, "--target", "conventional", "--certificate", "x.json"]) == 1
+    assert not searched
