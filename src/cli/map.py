@@ -7,8 +7,8 @@ KERNEL is one of
   einsum text with bounds   'O[n,k,p,q] += I[n,c,2*p+r,2*q+s] * W[k,c,r,s]; n=1 k=64 c=64 p=56 q=56 r=3 s=3'
   a layer of a network      resnet18:conv2_1, mttkrp:netflix
   a layer of a model        model.onnx:NODE
-  a whole network           resnet50, model.onnx
-  a file                    a Timeloop problem (.yaml), a .mlir with a nest.kernel
+  a whole network           resnet50, model.onnx, model.mlir (nest, linalg, StableHLO or graph)
+  a problem                 Timeloop's (.yaml)
 T is a shipped machine (`tilewright targets` lists them), an .acg file, or a Timeloop architecture (.yaml).
 
 examples:

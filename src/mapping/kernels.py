@@ -22,9 +22,8 @@ FORMS = (
     "einsum text with bounds ('O[m,n] += A[m,k] * B[k,n]; m=8 n=8 k=8')",
     "a layer (resnet18:conv2_1)",
     "a network (resnet18)",
-    "a model (model.onnx, model.onnx:node, model.tflite)",
+    "a model (model.onnx, model.onnx:node, model.tflite, model.mlir: nest, linalg, StableHLO or graph)",
     "a Timeloop problem (.yaml)",
-    "a .mlir with a nest.kernel",
 )
 
 
@@ -55,10 +54,8 @@ def find_layers(
         raise TilewrightError("usage", "types", "an einsum, whose tensors have none of their own", text)
     file, _, which = text.partition(":") if not Path(text).suffix else _split(text)
     suffix = Path(file).suffix
-    if suffix in MODEL_SUFFIXES and suffix != ".mlir":
+    if suffix in MODEL_SUFFIXES:
         return _of_model(text, file, which, shapes)
-    if suffix == ".mlir":
-        return _chosen(text, tuple(_layers_of(load_model(Path(file), shapes), every=True)), which)
     if suffix in (".yaml", ".yml"):
         from ..frontends.timeloop import load_problem
 
@@ -109,16 +106,21 @@ def _of_model(text: str, file: str, which: str, shapes: InputShapes) -> tuple[La
     if not Path(file).is_file():
         raise TilewrightError("file", file, "a model", "no such file")
     module = load_model(file, shapes)
-    parse_passes("graph-normalize,graph-quantize,convert-graph-to-nest").apply(make_context(), module)
-    found = tuple(_layers_of(module, every=bool(which)))
+    written = has_groups(module)
+    if not written:
+        parse_passes("graph-normalize,graph-quantize,convert-graph-to-nest").apply(make_context(), module)
+    found = tuple(_layers_of(module, every=written or bool(which)))
     if not found:
         raise TilewrightError("kernel", text, "layers that sum products", "none")
     return _chosen(text, found, which)
 
 
+def has_groups(module: ModuleOp) -> bool:
+    """Whether a module is written in kernels, not in layers of a graph that are still to become kernels."""
+    return any(isinstance(op, nest.GroupOp) for op in module.walk())
+
+
 def _chosen(text: str, found: tuple[Layer, ...], which: str) -> tuple[Layer, ...]:
-    if not found:
-        raise TilewrightError("kernel", text, "a nest.kernel", "none")
     if not which:
         return found
     names = [layer.name for layer in found]

@@ -39,7 +39,7 @@ from ..interpreters.graph import argument_names, find_function, result_names
 from ..passes.nest.hierarchy import price
 from ..passes.nest.problems import capability_of, only_kernel, problem_of, read_mapping
 from ..passes.nest.trees import in_group
-from .kernels import Layer, find_layers
+from .kernels import Layer, find_layers, has_groups
 from .machines import find_architecture
 from .matrices import map_matrix
 from .pipeline import MapOptions, map_layers
@@ -310,8 +310,8 @@ def choose(
     simulated: bool = True,
 ) -> Chosen:
     """The mapping that a file has, or else the best that is found; not of more points than can be `simulated`."""
-    if not is_kernel(kernel) and Path(kernel).suffix == ".mlir":
-        module = load_model(Path(kernel), options.shapes)
+    module = load_model(Path(kernel), options.shapes) if Path(kernel).suffix == ".mlir" else None
+    if module is not None and has_groups(module):
         group = _only_group(module, kernel)
         name = group.sym_name.data
         layer = Layer(name, problem_of(only_kernel(group), name))

@@ -118,3 +118,19 @@ def test_a_search_tells_how_far_it_is() -> None:
     options = MapOptions(mapper="random", model="timeloop", time_limit_s=0.2)
     map_layers("gemm", find_layers(GEMM), SMALL, options, lambda *said: told.append(said))
     assert any(what.startswith("best ") and 0 <= done <= total == 100 for what, done, total in told)
+
+
+def test_layers_of_a_graph_in_mlir_are_those_of_a_model(tmp_path: Path):
+    path = tmp_path / "product.mlir"
+    path.write_text("""
+    func.func @f(%a: tensor<5x7xf32>, %b: tensor<7x3xf32>) -> tensor<5x3xf32> {
+      %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+        : (tensor<5x7xf32>, tensor<7x3xf32>) -> tensor<5x3xf32>
+      %1 = stablehlo.tanh %0 : tensor<5x3xf32>
+      return %1 : tensor<5x3xf32>
+    }
+    """)
+    (layer,) = find_layers(str(path))
+    assert layer.problem.macs == 5 * 7 * 3
+    (tanh,) = find_layers(f"{path}:tanh.1")
+    assert tanh.problem.macs == 5 * 3
