@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from math import isfinite
+from typing import Self, TypeVar
 
 from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
@@ -49,42 +51,51 @@ class StatementAttr(Data[Statement]):
             printer.print_string_literal(print_statement(self.data))
 
 
-@irdl_attr_definition
-class DimsAttr(Data[tuple[tuple[str, int], ...]]):
-    """Named dims with their extents, in order: `#nest.dims<n = 1, k = 64>`."""
+_Value = TypeVar("_Value")
 
-    name = "nest.dims"
 
-    @staticmethod
-    def of(dims: Mapping[str, int]) -> DimsAttr:
-        """The attribute of name -> extent."""
-        return DimsAttr(tuple(dims.items()))
-
-    def as_dict(self) -> dict[str, int]:
-        """Name -> extent."""
-        return dict(self.data)
-
-    @staticmethod
-    def parse_list(parser: AttrParser, delimiter: AttrParser.Delimiter) -> tuple[tuple[str, int], ...]:
-        """Parses `name = extent, ...`; a dim may be given once."""
-        start = parser.pos
-
-        def item() -> tuple[str, int]:
-            name = parser.parse_identifier()
-            parser.parse_punctuation("=")
-            return name, parser.parse_integer(allow_boolean=False, allow_negative=False)
-
-        dims = tuple(parser.parse_comma_separated_list(delimiter, item))
-        if len(dict(dims)) < len(dims):
-            parser.raise_error("a dim is given twice", start, parser.pos)
-        return dims
-
-    def print_list(self, printer: Printer) -> None:
-        """Prints `name = extent, ...`."""
-        printer.print_string(", ".join(f"{name} = {extent}" for name, extent in self.data))
+class NamedAttr(Data[tuple[tuple[str, _Value], ...]], ABC):
+    """Names with a value each, in order: `<n = 1, k = 64>`."""
 
     @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, int], ...]:
+    def of(cls, values: Mapping[str, _Value]) -> Self:
+        """The attribute of name -> value."""
+        return cls(tuple(values.items()))
+
+    def as_dict(self) -> dict[str, _Value]:
+        """Name -> value."""
+        return dict(self.data)
+
+    def __iter__(self) -> Iterator[tuple[str, _Value]]:
+        return iter(self.data)
+
+    @staticmethod
+    @abstractmethod
+    def parse_value(parser: AttrParser) -> _Value:
+        """The value after `name =`."""
+
+    @staticmethod
+    def value_text(value: _Value) -> str:
+        """See `parse_value`."""
+        return f"{value}"
+
+    @classmethod
+    def parse_list(cls, parser: AttrParser, delimiter: AttrParser.Delimiter) -> tuple[tuple[str, _Value], ...]:
+        """Parses `name = value, ...`."""
+
+        def item() -> tuple[str, _Value]:
+            name = parser.parse_identifier()
+            parser.parse_punctuation("=")
+            return name, cls.parse_value(parser)
+
+        return tuple(parser.parse_comma_separated_list(delimiter, item))
+
+    def print_list(self, printer: Printer) -> None:
+        """Prints `name = value, ...`."""
+        printer.print_string(", ".join(f"{name} = {self.value_text(value)}" for name, value in self.data))
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, _Value], ...]:
         return cls.parse_list(parser, parser.Delimiter.ANGLE)
 
     def print_parameter(self, printer: Printer) -> None:
@@ -93,85 +104,49 @@ class DimsAttr(Data[tuple[tuple[str, int], ...]]):
 
 
 @irdl_attr_definition
-class BindingAttr(Data[tuple[tuple[str, str], ...]]):
+class DimsAttr(NamedAttr[int]):
+    """Named dims with their extents, in order, each once: `#nest.dims<n = 1, k = 64>`."""
+
+    name = "nest.dims"
+
+    @staticmethod
+    def parse_value(parser: AttrParser) -> int:
+        return parser.parse_integer(allow_boolean=False, allow_negative=False)
+
+    @classmethod
+    def parse_list(cls, parser: AttrParser, delimiter: AttrParser.Delimiter) -> tuple[tuple[str, int], ...]:
+        start = parser.pos
+        dims = super().parse_list(parser, delimiter)
+        if len(dict(dims)) < len(dims):
+            parser.raise_error("a dim is given twice", start, parser.pos)
+        return dims
+
+
+@irdl_attr_definition
+class BindingAttr(NamedAttr[str]):
     """Names bound to names, in order: `#nest.binding<g = n, k = k>`."""
 
     name = "nest.binding"
 
     @staticmethod
-    def of(names: Mapping[str, str]) -> BindingAttr:
-        """The attribute of name -> name."""
-        return BindingAttr(tuple(names.items()))
-
-    def as_dict(self) -> dict[str, str]:
-        """Name -> name."""
-        return dict(self.data)
-
-    @staticmethod
-    def parse_list(parser: AttrParser, delimiter: AttrParser.Delimiter) -> tuple[tuple[str, str], ...]:
-        """Parses `name = name, ...`."""
-
-        def item() -> tuple[str, str]:
-            name = parser.parse_identifier()
-            parser.parse_punctuation("=")
-            return name, parser.parse_identifier()
-
-        return tuple(parser.parse_comma_separated_list(delimiter, item))
-
-    def print_list(self, printer: Printer) -> None:
-        """Prints `name = name, ...`."""
-        printer.print_string(", ".join(f"{key} = {value}" for key, value in self.data))
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, str], ...]:
-        return cls.parse_list(parser, parser.Delimiter.ANGLE)
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            self.print_list(printer)
+    def parse_value(parser: AttrParser) -> str:
+        return parser.parse_identifier()
 
 
 @irdl_attr_definition
-class ValuesAttr(Data[tuple[tuple[str, int | float], ...]]):
-    """Names bound to numbers, in order: `#nest.values<X = 0.0, V = 3, L = neg_inf>`."""
+class ValuesAttr(NamedAttr[int | float]):
+    """Names bound to numbers, in order: `#nest.values<X = 0.0, V = 3, L = neg_inf>`; infinite: `inf`, `neg_inf`."""
 
     name = "nest.values"
 
     @staticmethod
-    def of(values: Mapping[str, int | float]) -> ValuesAttr:
-        """The attribute of name -> number."""
-        return ValuesAttr(tuple(values.items()))
-
-    def as_dict(self) -> dict[str, int | float]:
-        """Name -> number."""
-        return dict(self.data)
-
-    def __iter__(self) -> Iterator[tuple[str, int | float]]:
-        return iter(self.data)
+    def parse_value(parser: AttrParser) -> int | float:
+        word = parser.parse_optional_keyword_in(_NAMED)
+        return parser.parse_number() if word is None else _NAMED[word]
 
     @staticmethod
-    def parse_list(parser: AttrParser, delimiter: AttrParser.Delimiter) -> tuple[tuple[str, int | float], ...]:
-        """Parses `name = number, ...`; infinities are `inf` and `neg_inf`."""
-
-        def item() -> tuple[str, int | float]:
-            name = parser.parse_identifier()
-            parser.parse_punctuation("=")
-            word = parser.parse_optional_keyword_in(_NAMED)
-            return name, parser.parse_number() if word is None else _NAMED[word]
-
-        return tuple(parser.parse_comma_separated_list(delimiter, item))
-
-    def print_list(self, printer: Printer) -> None:
-        """Prints `name = number, ...`."""
-        printer.print_string(", ".join(f"{key} = {_number(value)}" for key, value in self.data))
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, int | float], ...]:
-        return cls.parse_list(parser, parser.Delimiter.ANGLE)
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            self.print_list(printer)
+    def value_text(value: float) -> str:
+        return _number(value)
 
 
 _NAMED = {"inf": float("inf"), "neg_inf": float("-inf"), "nan": float("nan")}

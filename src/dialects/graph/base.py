@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Operation, SpacedOpaqueSyntaxAttribute, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_attr_definition, result_def
+from xdsl.irdl import IRDLOperation, irdl_attr_definition, result_def, traits_def
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
     CustomDirective,
@@ -32,6 +32,7 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.rewriter import Rewriter
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
@@ -251,6 +252,8 @@ class LayerOp(PlainOp, ABC):
     """An operation on tensors with one result, whose type follows from operands and properties (`infer`)."""
 
     result = result_def(TensorType)
+    traits = traits_def(Pure())
+    custom_directives = (Number,)
 
     def __init__(
         self,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..types import Tensor, dtype_of, element_of, is_element_type, shape_of, tensor, tensor_type, ui8
 from . import shapes
-from .base import BinaryKind, BinaryKindAttr, LayerOp, Number, Real, UnaryKind, UnaryKindAttr
+from .base import BinaryKind, BinaryKindAttr, LayerOp, Real, UnaryKind, UnaryKindAttr
 
 INTEGER_UNARY = (UnaryKind.IDENTITY, UnaryKind.RELU, UnaryKind.NEG, UnaryKind.ABS, UnaryKind.SIGN)
 """Unary functions that are defined on integers too."""
@@ -39,8 +38,6 @@ class UnaryOp(LayerOp):
     x = operand_def(TensorType)
     alpha = opt_prop_def(Real)
     beta = opt_prop_def(Real)
-    traits = traits_def(Pure())
-    custom_directives = (Number,)
     assembly_format = (
         "$kind $x (`alpha` custom<Number>($alpha)^)? (`beta` custom<Number>($beta)^)? attr-dict `:` "
         "functional-type(operands, results)"
@@ -71,8 +68,6 @@ class ClipOp(LayerOp):
     x = operand_def(TensorType)
     min = opt_prop_def(Real)
     max = opt_prop_def(Real)
-    traits = traits_def(Pure())
-    custom_directives = (Number,)
     assembly_format = (
         "$x (`min` custom<Number>($min)^)? (`max` custom<Number>($max)^)? attr-dict `:` "
         "functional-type(operands, results)"
@@ -114,7 +109,6 @@ class BinaryOp(LayerOp):
     kind = prop_def(BinaryKindAttr)
     a = operand_def(TensorType)
     b = operand_def(TensorType)
-    traits = traits_def(Pure())
     assembly_format = "$kind $a `,` $b attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, kind: BinaryKind | str, a: SSAValue, b: SSAValue):
@@ -135,7 +129,6 @@ class SelectOp(LayerOp):
     condition = operand_def(TensorType)
     a = operand_def(TensorType)
     b = operand_def(TensorType)
-    traits = traits_def(Pure())
     assembly_format = "$condition `,` $a `,` $b attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, condition: SSAValue, a: SSAValue, b: SSAValue):
@@ -164,7 +157,6 @@ class CastOp(LayerOp):
 
     name = "graph.cast"
     x = operand_def(TensorType)
-    traits = traits_def(Pure())
     assembly_format = "$x attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, x: SSAValue, element: Attribute):

@@ -13,9 +13,7 @@ from xdsl.irdl import (
     opt_operand_def,
     opt_prop_def,
     prop_def,
-    traits_def,
 )
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..types import Tensor, element_of, shape_of, si8, tensor, ui8
@@ -24,7 +22,6 @@ from .base import (
     Int,
     Ints,
     LayerOp,
-    Number,
     PoolKind,
     PoolKindAttr,
     Real,
@@ -87,8 +84,6 @@ class ConvOp(LayerOp):
     dilations = prop_def(Ints)
     groups = prop_def(Int)
     pad_value = prop_def(Real, default_value=real(0.0))
-    traits = traits_def(Pure())
-    custom_directives = (Number,)
     assembly_format = (
         "$x `,` $w (`,` $bias^)? `strides` $strides `pads` $pads `dilations` $dilations `groups` $groups "
         "(`pad_value` custom<Number>($pad_value)^)? attr-dict `:` functional-type(operands, results)"
@@ -136,8 +131,6 @@ class UnfoldOp(LayerOp):
     pads = prop_def(Ints)
     dilations = prop_def(Ints)
     pad_value = prop_def(Real, default_value=real(0.0))
-    traits = traits_def(Pure())
-    custom_directives = (Number,)
     assembly_format = (
         "$x `kernel` $kernel `strides` $strides `pads` $pads `dilations` $dilations "
         "(`pad_value` custom<Number>($pad_value)^)? attr-dict `:` functional-type(operands, results)"
@@ -179,8 +172,6 @@ class GemmOp(LayerOp):
     trans_b = opt_prop_def(UnitAttr)
     alpha = prop_def(Real, default_value=real(1.0))
     beta = prop_def(Real, default_value=real(1.0))
-    traits = traits_def(Pure())
-    custom_directives = (Number,)
     assembly_format = (
         "$a `,` $b (`,` $c^)? (`trans_a` $trans_a^)? (`trans_b` $trans_b^)? (`alpha` custom<Number>($alpha)^)? "
         "(`beta` custom<Number>($beta)^)? attr-dict `:` functional-type(operands, results)"
@@ -220,7 +211,6 @@ class MatmulOp(LayerOp):
     name = "graph.matmul"
     a = operand_def(TensorType)
     b = operand_def(TensorType)
-    traits = traits_def(Pure())
     assembly_format = "$a `,` $b attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, a: SSAValue, b: SSAValue):
@@ -258,7 +248,6 @@ class PoolOp(LayerOp):
     pads = prop_def(Ints)
     dilations = prop_def(Ints)
     count_include_pad = opt_prop_def(UnitAttr)
-    traits = traits_def(Pure())
     assembly_format = (
         "$kind $x `kernel` $kernel `strides` $strides `pads` $pads `dilations` $dilations "
         "(`count_include_pad` $count_include_pad^)? attr-dict `:` functional-type(operands, results)"
@@ -308,7 +297,6 @@ class ReduceOp(LayerOp):
     x = operand_def(TensorType)
     axes = prop_def(Ints)
     keepdims = opt_prop_def(UnitAttr)
-    traits = traits_def(Pure())
     assembly_format = "$kind $x `axes` $axes (`keepdims` $keepdims^)? attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, kind: ReduceKind | str, x: SSAValue, *, axes: Sequence[int], keepdims: bool = True):

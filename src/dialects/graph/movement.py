@@ -22,15 +22,13 @@ from xdsl.irdl import (
     operand_def,
     opt_prop_def,
     prop_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..types import Tensor, dtype_of, element_of, shape_of, tensor, tensor_of, tensor_type
 from . import shapes
-from .base import Int, Ints, LayerOp, Number, PadMode, PadModeAttr, Real, check_constant, real
+from .base import Int, Ints, LayerOp, PadMode, PadModeAttr, Real, check_constant, real
 
 Array = np.ndarray[Any, Any]
 
@@ -71,7 +69,6 @@ class WeightOp(LayerOp):
     name = "graph.weight"
     symbol = prop_def(FlatSymbolRefAttrConstr)
     value = opt_prop_def(DenseIntOrFPElementsAttr)
-    traits = traits_def(Pure())
     assembly_format = "$symbol (`=` $value^)? attr-dict `:` type($result)"
 
     def __init__(self, symbol: str, type_: Tensor, value: Array | None = None):
@@ -99,7 +96,6 @@ class ConcatOp(LayerOp):
     name = "graph.concat"
     pieces = var_operand_def(TensorType)
     axis = prop_def(Int)
-    traits = traits_def(Pure())
     assembly_format = "$pieces `axis` $axis attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, pieces: Sequence[SSAValue], *, axis: int):
@@ -124,7 +120,6 @@ class SliceOp(LayerOp):
     x = operand_def(TensorType)
     starts = prop_def(Ints)
     steps = prop_def(Ints)
-    traits = traits_def(Pure())
     assembly_format = "$x `starts` $starts `steps` $steps attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, x: SSAValue, *, starts: Sequence[int], sizes: Sequence[int], steps: Sequence[int] | None = None):
@@ -151,8 +146,6 @@ class PadOp(LayerOp):
     x = operand_def(TensorType)
     pads = prop_def(Ints)
     value = prop_def(Real, default_value=real(0.0))
-    traits = traits_def(Pure())
-    custom_directives = (Number,)
     assembly_format = (
         "$mode $x `pads` $pads (`value` custom<Number>($value)^)? attr-dict `:` functional-type(operands, results)"
     )
@@ -178,7 +171,6 @@ class ReshapeOp(LayerOp):
 
     name = "graph.reshape"
     x = operand_def(TensorType)
-    traits = traits_def(Pure())
     assembly_format = "$x attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, x: SSAValue, shape: Sequence[int]):
@@ -199,7 +191,6 @@ class TransposeOp(LayerOp):
     name = "graph.transpose"
     x = operand_def(TensorType)
     perm = prop_def(Ints)
-    traits = traits_def(Pure())
     assembly_format = "$x `perm` $perm attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, x: SSAValue, *, perm: Sequence[int]):
@@ -219,7 +210,6 @@ class ResizeOp(LayerOp):
     name = "graph.resize"
     x = operand_def(TensorType)
     scales = prop_def(Ints)
-    traits = traits_def(Pure())
     assembly_format = "$x `scales` $scales attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, x: SSAValue, *, scales: Sequence[int]):
@@ -243,7 +233,6 @@ class GatherOp(LayerOp):
     x = operand_def(TensorType)
     axis = prop_def(Int)
     indices = prop_def(DenseIntOrFPElementsAttr)
-    traits = traits_def(Pure())
     assembly_format = "$x `axis` $axis `indices` $indices attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, x: SSAValue, indices: Array, *, axis: int):
@@ -276,7 +265,6 @@ class LookupOp(LayerOp):
     table = operand_def(TensorType)
     index = operand_def(TensorType)
     by_rows = opt_prop_def(UnitAttr)
-    traits = traits_def(Pure())
     assembly_format = "$table `at` $index (`by_rows` $by_rows^)? attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, table: SSAValue, index: SSAValue, *, by_rows: bool = False):
@@ -299,7 +287,6 @@ class ExpandOp(LayerOp):
 
     name = "graph.expand"
     x = operand_def(TensorType)
-    traits = traits_def(Pure())
     assembly_format = "$x attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, x: SSAValue, shape: Sequence[int]):

@@ -12,16 +12,13 @@ from xdsl.irdl import (
     opt_operand_def,
     opt_prop_def,
     prop_def,
-    traits_def,
 )
-from xdsl.traits import Pure
 
 from ..types import Tensor, element_of, shape_of, si8, tensor, tensor_type
 from . import shapes
 from .base import (
     Int,
     LayerOp,
-    Number,
     Real,
     require_f32,
     require_shape,
@@ -57,8 +54,6 @@ class SoftmaxOp(LayerOp):
     bounded = opt_prop_def(UnitAttr)
     step = opt_prop_def(Real)
     zero_point = opt_prop_def(Int)
-    traits = traits_def(Pure())
-    custom_directives = (Number,)
     assembly_format = (
         "$x (`,` $mask^)? `axis` $axis (`scale` custom<Number>($scale)^)? (`bounded` $bounded^)? "
         "(`step` custom<Number>($step)^ `zero_point` $zero_point)? attr-dict `:` functional-type(operands, results)"
@@ -130,8 +125,6 @@ class LayerNormOp(LayerOp):
     bias = opt_operand_def(TensorType)
     axis = prop_def(Int)
     epsilon = prop_def(Real)
-    traits = traits_def(Pure())
-    custom_directives = (Number,)
     assembly_format = (
         "$x `,` $scale (`,` $bias^)? `axis` $axis `epsilon` custom<Number>($epsilon) attr-dict `:` "
         "functional-type(operands, results)"
@@ -166,8 +159,6 @@ class StandardizeOp(LayerOp):
     axis = prop_def(Int)
     epsilon = prop_def(Real)
     bits = prop_def(Int)
-    traits = traits_def(Pure())
-    custom_directives = (Number,)
     assembly_format = (
         "$x `axis` $axis `epsilon` custom<Number>($epsilon) `bits` $bits attr-dict `:` "
         "functional-type(operands, results)"
@@ -215,8 +206,6 @@ class LrnOp(LayerOp):
     beta = prop_def(Real)
     bias = prop_def(Real)
     zero_point = opt_prop_def(Int)
-    traits = traits_def(Pure())
-    custom_directives = (Number,)
     assembly_format = (
         "$x `size` $size `alpha` custom<Number>($alpha) `beta` custom<Number>($beta) `bias` custom<Number>($bias) "
         "(`zero_point` $zero_point^)? attr-dict `:` functional-type(operands, results)"
@@ -264,8 +253,6 @@ class BatchNormOp(LayerOp):
     mean = operand_def(TensorType)
     variance = operand_def(TensorType)
     epsilon = prop_def(Real)
-    traits = traits_def(Pure())
-    custom_directives = (Number,)
     assembly_format = (
         "$x `,` $scale `,` $bias `,` $mean `,` $variance `epsilon` custom<Number>($epsilon) attr-dict `:` "
         "functional-type(operands, results)"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import TensorType, f32, i32
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, prop_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from ..types import Tensor, element_of, shape_of, si8, tensor, ui8
@@ -52,7 +51,6 @@ class QuantizeOp(LayerOp):
     scale = operand_def(TensorType)
     zero_point = opt_operand_def(TensorType)
     axis = prop_def(Int)
-    traits = traits_def(Pure())
     assembly_format = "$x `,` $scale (`,` $zero_point^)? `axis` $axis attr-dict `:` functional-type(operands, results)"
 
     def __init__(
@@ -88,7 +86,6 @@ class DequantizeOp(LayerOp):
     scale = operand_def(TensorType)
     zero_point = opt_operand_def(TensorType)
     axis = prop_def(Int)
-    traits = traits_def(Pure())
     assembly_format = "$x `,` $scale (`,` $zero_point^)? `axis` $axis attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, x: SSAValue, scale: SSAValue, zero_point: SSAValue | None = None, *, axis: int = 0):
@@ -122,7 +119,6 @@ class RequantizeOp(LayerOp):
     zero_point = prop_def(Int)
     low = prop_def(Int)
     high = prop_def(Int)
-    traits = traits_def(Pure())
     assembly_format = (
         "$x `,` $multiplier `,` $shift `axis` $axis `zero_point` $zero_point `range` ` ` `[` $low `,` $high `]` "
         "attr-dict `:` functional-type(operands, results)"

@@ -74,11 +74,6 @@ class DramTiming:
         """Bytes of all channels."""
         return self.channels * self.groups * self.banks * self.rows * self.columns * self.bus_bits // 8
 
-    @property
-    def peak_bytes_per_second(self) -> float:
-        """Bytes of all channels when their buses never rest."""
-        return self.channels * self.bus_bits / 8 * 2 * self.clock_hz
-
     def bits(self, part: str) -> int:
         """Bits of a part of the address; those of the column above a burst."""
         counts = {"channel": self.channels, "group": self.groups, "bank": self.banks, "row": self.rows}

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pytest
+from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import Interpreter
 
+from tilewright.algebra.evaluate import run_strided
+from tilewright.algebra.statement import access_dims, accesses
 from tilewright.dialects.acg import GraphOp
-from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
-from tilewright.interpreters.acg import AcgFunctions, run_capability
+from tilewright.interpreters.acg import AcgFunctions
+
+Array = NDArray[Any]
 
 CAPABILITIES = {
     capability.name: capability
@@ -21,8 +25,23 @@ CAPABILITIES = {
 }
 
 
-def run(name: str, old: Any, *operands: Any, **options: Any) -> Any:
-    return run_capability(CAPABILITIES[name], old, operands, **options)
+def run(
+    name: str,
+    old: Array,
+    *operands: Array,
+    functions: Mapping[str, str] | None = None,
+    immediates: Mapping[str, Any] | None = None,
+    accumulate: bool = True,
+) -> Array:
+    """The target after one issue of a capability, from its old value and the other operands."""
+    capability = CAPABILITIES[name]
+    views = dict(zip(capability.operands, (old.copy(), *operands), strict=True))
+    extents: dict[str, int] = {}
+    for access in accesses(capability.statement):
+        extents |= dict(zip(access_dims(access), views[access.tensor].shape, strict=True))
+    choices = {variable: names[0] for variable, names in capability.functions} | dict(functions or {})
+    run_strided(capability.statement, views, extents, immediates, choices, accumulate)
+    return np.asarray(views[capability.operands[0]])
 
 
 def test_description_does_nothing() -> None:
@@ -69,9 +88,3 @@ def test_fill() -> None:
 def test_maximum() -> None:
     a = np.arange(12, dtype=np.uint8).reshape(1, 1, 2, 1, 2, 3)
     assert run("imaximum", np.zeros((1, 1, 2), np.uint8), a, accumulate=False).tolist() == [[[5, 11]]]
-
-
-def test_dims_have_limits() -> None:
-    x, w = np.zeros((1, 65536, 1, 1, 1, 1), np.int8), np.zeros((1, 1, 1, 1, 1), np.int8)
-    with pytest.raises(TilewrightError, match="p: expected at most 65535 iterations, found 65536"):
-        run("mac", np.zeros((1, 1, 65536, 1), np.int32), x, w)
