@@ -35,10 +35,6 @@ if TYPE_CHECKING:
     from .codelet_attributes import SurrogateType
 
 
-def _parse_place(parser: AttrParser) -> SymbolRefAttr:
-    return SymbolRefAttr(parser.parse_symbol_name())
-
-
 def parse_surrogate(parser: AttrParser) -> Sequence[Attribute]:
     """`<4x8xf32, @GBUF>`."""
     with parser.in_angle_brackets():
@@ -47,7 +43,7 @@ def parse_surrogate(parser: AttrParser) -> Sequence[Attribute]:
         if any(n < 1 for n in shape):
             parser.raise_error("expected positive sizes", start, parser.pos)
         parser.parse_punctuation(",")
-        return [ArrayAttr(IntAttr(n) for n in shape), element, _parse_place(parser)]
+        return [ArrayAttr(IntAttr(n) for n in shape), element, SymbolRefAttr(parser.parse_symbol_name())]
 
 
 def print_surrogate(type: SurrogateType, printer: Printer) -> None:

@@ -128,6 +128,7 @@ class Room(NamedTuple):
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     scheduled = options.partition == SCHEDULE
     by_sample, reload = " by_sample=true" * room.reload, " reload=true" * room.reload
+    inside = "" if room.rows_inside else " rows_inside=false"
     return (
         "" if scheduled else "graph-fuse",
         f"convert-graph-to-nest{{in_place=true{by_sample}}}" if scheduled else "convert-graph-to-nest",
@@ -136,7 +137,7 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
         f"nest-schedule{{share={_plain(room.share)} span={room.span}{reload}}}" if scheduled else "",
         "nest-swap-factors" if scheduled and not options.schedule else "",
         "nest-spread-weights" if room.spread else "",
-        _tiled(room),
+        "nest-tile" if room.rows_first else f"nest-tile{{rows_first=false{inside}}}",
         "nest-map",
         "convert-nest-to-codelet",
         "codelet-unroll",
@@ -146,12 +147,6 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
         *_placed(options),
         "convert-codelet-to-mnemonic",
     )
-
-
-def _tiled(room: Room) -> str:
-    """Layers in pieces."""
-    inside = "" if room.rows_inside else " rows_inside=false"
-    return "nest-tile" if room.rows_first else f"nest-tile{{rows_first=false{inside}}}"
 
 
 def _prefetch(options: CompileOptions, room: Room) -> str:

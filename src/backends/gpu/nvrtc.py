@@ -72,7 +72,7 @@ def resource_use(source: str, name: str, architecture: int) -> ResourceUse:
         array = (ctypes.c_char_p * len(options))(*options)
         with _kept_locale():
             status = library.nvrtcCompileProgram(program, len(options), array)
-        log = _text(library, program, "ProgramLog")
+        log = _bytes(library, program, "ProgramLog").rstrip(b"\x00").decode(errors="replace")
         if status:
             raise TilewrightError("tool", "nvrtc", "a kernel that compiles", "; ".join(log.splitlines()[:3]))
         return _measured(_bytes(library, program, "CUBIN"), name, log)
@@ -130,10 +130,6 @@ def _bytes(library: ctypes.CDLL, program: ctypes.c_void_p, what: str) -> bytes:
     buffer = ctypes.create_string_buffer(size.value)
     _check(library, getattr(library, f"nvrtcGet{what}")(program, buffer))
     return buffer.raw
-
-
-def _text(library: ctypes.CDLL, program: ctypes.c_void_p, what: str) -> str:
-    return _bytes(library, program, what).rstrip(b"\0").decode(errors="replace")
 
 
 def _measured(code: bytes, name: str, log: str) -> ResourceUse:

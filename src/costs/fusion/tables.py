@@ -45,7 +45,7 @@ def graph_tables(graph: LayerGraph, platform: Platform) -> GraphTables:
     """The tables of `graph` on the array of `platform`; the last are kept: groups are asked about with many tiles."""
     edges = [(v, edge) for v, layer in enumerate(graph.layers) for edge in layer.edges]
     windows = [_windows(graph, v, edge) for v, edge in edges]
-    sources = [_number(graph, edge.producer) for _, edge in edges]
+    sources = [edge.producer if edge.producer >= 0 else len(graph) - 1 - edge.producer for _, edge in edges]
     pairs = [(v, source) for (v, _), source in zip(edges, sources, strict=True)]
     rates, component, whole = _rates(graph, pairs, windows)
     readers = np.bincount(sources, minlength=len(graph) + len(graph.inputs))
@@ -76,10 +76,6 @@ def _source_row(item: Layer | Input, readers: int, rates: tuple[int, int], compo
 
 def _ints(values: object) -> Ints:
     return np.ascontiguousarray(np.array(values, dtype=np.int64))
-
-
-def _number(graph: LayerGraph, producer: int) -> int:
-    return producer if producer >= 0 else len(graph) - 1 - producer
 
 
 def _windows(graph: LayerGraph, reader: int, edge: Edge) -> tuple[Window, Window]:

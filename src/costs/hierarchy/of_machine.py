@@ -32,7 +32,8 @@ def architecture_of(machine: Machine, capability: Capability | None = None) -> A
     offchip = [memory.name for memory in chain.memories if memory.offchip]
     if len(offchip) > 1:
         raise TilewrightError("target", machine.name, "one off-chip memory for all operands", ", ".join(offchip))
-    columns, rows = _lanes(capability)
+    lanes = [dim.lanes for dim in capability.dims if dim.lanes > 1]
+    columns, rows = math.prod(lanes[::2]), math.prod(lanes[1::2])
     return Architecture(
         machine.name,
         tuple(_level(machine, chain, i) for i in range(len(chain.memories))),
@@ -43,11 +44,6 @@ def architecture_of(machine: Machine, capability: Capability | None = None) -> A
         capability.operands,
         sums_apart=machine.control == "threads",
     )
-
-
-def _lanes(capability: Capability) -> tuple[int, int]:
-    lanes = [dim.lanes for dim in capability.dims if dim.lanes > 1]
-    return math.prod(lanes[::2]), math.prod(lanes[1::2])
 
 
 def _energy_per_operation(capability: Capability) -> float:

@@ -52,7 +52,7 @@ class LeastSize:
 
     def steps(self, node: NodeProto, known: Known) -> int | None:
         """How many steps a Loop takes for certain; None where they depend on what its body computes."""
-        body = _graph(node, "body")
+        body = next((a.g for a in node.attribute if a.name == "body" and a.type == AttributeProto.GRAPH), None)
         if body is None or not body.output or len(body.input) < 2:
             return None
         given = [known(name) if name else None for name in (*node.input[:2], "", "")][:2]
@@ -125,7 +125,3 @@ class LeastSize:
             return self.values.array(tensor, f"constant {tensor.name!r}")
         except TilewrightError:  # told where it is read
             return None
-
-
-def _graph(node: NodeProto, name: str) -> GraphProto | None:
-    return next((a.g for a in node.attribute if a.name == name and a.type == AttributeProto.GRAPH), None)

@@ -68,7 +68,7 @@ def _weights(make: Formulas, x: SSAValue, extent: int, kind: str, padding: str, 
         return make.cast(make.binary("eq", make.unary("rint", place), make.constant(elements)), np.float32)
     if kind == "linear":
         place = _inside(make, x, extent, padding, aligned)
-        return _hat(make, make.sub(place, make.constant(elements)))
+        return make.unary("relu", make.sub(1.0, make.unary("abs", make.sub(place, make.constant(elements)))))
     low = make.unary("floor", x)
     total: SSAValue | None = None
     for tap in range(-1, 3):
@@ -79,10 +79,6 @@ def _weights(make: Formulas, x: SSAValue, extent: int, kind: str, padding: str, 
         total = part if total is None else make.add(total, part)
     assert total is not None
     return total
-
-
-def _hat(make: Formulas, distance: SSAValue) -> SSAValue:
-    return make.unary("relu", make.sub(1.0, make.unary("abs", distance)))
 
 
 def _cubic(make: Formulas, s: SSAValue, outer: bool) -> SSAValue:

@@ -64,7 +64,8 @@ class Values:
             raise TilewrightError("parse", subject, expected, f"{length} bytes", DAMAGED)
         location, first = entries.get("location", ""), offset or 0
         if not location and self.data is not None:
-            return _from_bytes(self.data, first, shape, dtype)
+            array = np.frombuffer(self.data, dtype, prod(shape), first).reshape(shape)
+            return _read_only(array if array.flags.aligned or array.nbytes >= MAPPED_BYTES else array.copy())
         path = self.file if not location and self.file is not None else self._beside(location, subject)
         try:
             found_bytes = path.stat().st_size
@@ -120,11 +121,6 @@ def _bytes_at(entries: dict[str, str], key: str, subject: str) -> int | None:
     if not text.isascii() or not text.isdigit() or len(text) > 20:
         raise TilewrightError("parse", subject, f"a number of bytes as {key} of its external data", repr(text), DAMAGED)
     return int(text)
-
-
-def _from_bytes(data: bytes, offset: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Array:
-    array = np.frombuffer(data, dtype, prod(shape), offset).reshape(shape)
-    return _read_only(array if array.flags.aligned or array.nbytes >= MAPPED_BYTES else array.copy())
 
 
 def _from_file(path: Path, offset: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Array:

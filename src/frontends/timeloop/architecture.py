@@ -150,6 +150,7 @@ def _level(component: Component, energies: Energies, operands: dict[str, str]) -
         )
     whole = _number(component, "bandwidth")
     latencies = [_whole(component, key) or 0 for key in ("network_fill_latency", "network_drain_latency")]
+    kept = [name for name in operands if component.keep is None or name in component.keep]
     return {
         "name": component.name,
         "entries": _entries(component, word_bits, block),
@@ -165,13 +166,8 @@ def _level(component: Component, energies: Energies, operands: dict[str, str]) -
         "energy_per_hop": _hop_energy(component),
         "multiple_buffering": _number(component, "multiple_buffering"),
         "latency": max(latencies),
-        "keep": _keep(component, operands),
+        "keep": [operands[name] for name in kept if name not in component.bypass],
     }
-
-
-def _keep(component: Component, operands: dict[str, str]) -> list[str]:
-    kept = [name for name in operands if component.keep is None or name in component.keep]
-    return [operands[name] for name in kept if name not in component.bypass]
 
 
 def _block(component: Component, word_bits: int) -> int:

@@ -48,7 +48,7 @@ def problem_of(item: Item) -> Problem:
     values = {
         name: value.whole(f"the value of {name}")
         for name, value in bounds.mapping("an instance").items()
-        if _bound(value)
+        if isinstance(value.value, str) and value.value.strip().isdigit()
     }
     dims = shape.need("a shape", "dimensions").names("dimensions")
     for dim in dims:
@@ -62,10 +62,6 @@ def problem_of(item: Item) -> Problem:
         "tensors": [_tensor(space) for space in shape.need("a shape", "data_spaces").items("data_spaces")],
     }
     return parse_problem(data, item.where)
-
-
-def _bound(item: Item) -> bool:
-    return isinstance(item.value, str) and item.value.strip().isdigit()
 
 
 def _coefficients(shape: Item) -> dict[str, int]:

@@ -127,7 +127,8 @@ def _cut(axes: tuple[BoxAxis, ...], slots: Sequence[Slot], operands: int) -> lis
         return [_moved(piece, axis, i) for i in range(axis.count) for piece in each]
     for slot, axis in placed:
         if axis.count > slot.limit:
-            parts = _parts(axis, slot)
+            starts = range(0, axis.count, slot.limit)
+            parts = [BoxAxis(min(slot.limit, axis.count - start), axis.strides) for start in starts]
             pieces = {part: _cut(_replaced(axes, axis, part), slots, operands) for part in dict.fromkeys(parts)}
             return [_moved(piece, axis, i * slot.limit) for i, part in enumerate(parts) for piece in pieces[part]]
     return [Piece((0,) * operands, tuple((slot.name, axis) for slot, axis in placed))]
@@ -145,11 +146,6 @@ def _count(axes: tuple[BoxAxis, ...], slots: Sequence[Slot]) -> int:
             ends = [(full, slot.limit), (1, rest)]
             return sum(n * _count(_replaced(axes, axis, BoxAxis(c, axis.strides)), slots) for n, c in ends if c)
     return 1
-
-
-def _parts(axis: BoxAxis, slot: Slot) -> list[BoxAxis]:
-    starts = range(0, axis.count, slot.limit)
-    return [BoxAxis(min(slot.limit, axis.count - start), axis.strides) for start in starts]
 
 
 def _place(axes: tuple[BoxAxis, ...], slots: Sequence[Slot]) -> tuple[list[tuple[Slot, BoxAxis]], list[BoxAxis]]:

@@ -41,7 +41,8 @@ def _complaint(issue: Issue, capability: Capability, extents: Mapping[str, int])
     filled = _canonical(_fill(pattern.value, dict(issue.functions), dict(issue.immediates)))
     same = pattern.reduce == issue.statement.reduce and pattern.target.tensor == issue.statement.target.tensor
     if not same or filled != _canonical(issue.statement.value):
-        return print_statement(pattern) + _choices(issue)
+        chosen = [f"{name} = {value}" for name, value in (*issue.functions, *issue.immediates)]
+        return print_statement(pattern) + (f" with {', '.join(chosen)}" if chosen else "")
     offered = set(access_dims(pattern.target))
     moving = set(access_dims(issue.statement.target))
     for slot, dim in issue.dims:
@@ -50,11 +51,6 @@ def _complaint(issue: Issue, capability: Capability, extents: Mapping[str, int])
         if extents[dim] > 1 and not _moves(issue, dim) <= _offers(capability, slot):
             return f"dim {slot} bound to a dim that moves at most {', '.join(sorted(_offers(capability, slot)))}"
     return ""
-
-
-def _choices(issue: Issue) -> str:
-    chosen = [f"{name} = {value}" for name, value in (*issue.functions, *issue.immediates)]
-    return f" with {', '.join(chosen)}" if chosen else ""
 
 
 def _moves(issue: Issue, dim: str) -> set[str]:

@@ -60,7 +60,7 @@ def _scale_after(op: Product, constants: Constants) -> bool:
     product = _product(op, [x, builder.emit(constants.weight(f"{name}.weight", given[0]))])
     value = builder.emit(product, "product")
     if np.any(scale != 1):
-        factor = builder.emit(constants.weight(f"{name}.scale", _spread(scale, along)))
+        factor = builder.emit(constants.weight(f"{name}.scale", scale if scale.size == 1 else scale.reshape(along)))
         value = builder.emit(graph.BinaryOp("mul", value, factor))
     if bias:
         term = bias[0] if not isinstance(op, graph.ConvOp) else builder.emit(graph.ReshapeOp(bias[0], along))
@@ -70,10 +70,6 @@ def _scale_after(op: Product, constants: Constants) -> bool:
     op.result.replace_all_uses_with(value)
     Rewriter.erase_op(op)
     return True
-
-
-def _spread(scale: Array, along: tuple[int, ...]) -> Array:
-    return scale if scale.size == 1 else scale.reshape(along)
 
 
 def _product(op: Product, operands: Sequence[SSAValue]) -> Operation:

@@ -127,7 +127,7 @@ def scaled(terms: Mapping[str, int], factor: int) -> dict[str, int]:
 
 def fresh_indices(builder: GroupBuilder, shape: Sequence[int], names: str = "nchwxyz") -> Indices:
     """One new dim for each coordinate of a shape."""
-    return tuple(index(builder.dim(_letter(names, i), extent)) for i, extent in enumerate(shape))
+    return tuple(index(builder.dim(names[i] if i < len(names) else f"d{i}", extent)) for i, extent in enumerate(shape))
 
 
 def broadcast(indices: Indices, shape: Sequence[int], operand: SSAValue) -> Indices:
@@ -171,7 +171,3 @@ def quantized(zero: int, low: int, high: int) -> Callable[..., Expr]:
         return Call("clip", (Call("add", (rounded, Num(zero))), Num(low), Num(high)))
 
     return value
-
-
-def _letter(names: str, i: int) -> str:
-    return names[i] if i < len(names) else f"d{i}"

@@ -48,7 +48,7 @@ def shared_operands(module: ModuleOp, block: Block, samples: int = 1) -> frozens
     sizes |= {value: size_bytes(tensor_type(value)) // samples for value in block.args}
     spared: dict[SSAValue, int] = {}
     for value in sizes:
-        readers = _readers(value)
+        readers = len({use.operation for use in value.uses if isinstance(use.operation, READERS)})
         if readers > 1 and sizes[value] >= LEAST_BYTES and _copies(machine, element_type_name(element_of(value))):
             spared[value] = sizes[value] * (readers - 1)
     room, chosen = int(buffers.global_bytes * SHARE), list[SSAValue]()
@@ -57,11 +57,6 @@ def shared_operands(module: ModuleOp, block: Block, samples: int = 1) -> frozens
             room -= sizes[value]
             chosen.append(value)
     return frozenset(chosen)
-
-
-def _readers(value: SSAValue) -> int:
-    """How many products, sums, casts and normalisations of integers read a value."""
-    return len({use.operation for use in value.uses if isinstance(use.operation, READERS)})
 
 
 def _only_readers(value: SSAValue) -> bool:

@@ -45,7 +45,7 @@ def select_multiply(emitter: Emitter, vector_type: str, scalar_type: str, target
     for flip in (0, 1 << 8 * ELEMENT_TYPES[vector_type].itemsize - 1):
         for item in isa.executing(GEMM):
             out, first, second = _types(emitter, item)
-            wanted = _moved(vector_type) if flip else vector_type
+            wanted = (f"u{vector_type[1:]}" if vector_type.startswith("i") else "") if flip else vector_type
             if item.from_identity or (first, second) != (wanted, scalar_type) or not _alike(out, target_type):
                 continue
             extents = dict(item.extents)
@@ -97,11 +97,6 @@ def _types(emitter: Emitter, item: PackedMnemonic) -> tuple[str, ...]:
     assert capability is not None
     types = {place.operand: place.type_name for place in item.places}
     return tuple(types[operand] for operand in capability.operands)
-
-
-def _moved(type_name: str) -> str:
-    """The unsigned type of a signed type's width."""
-    return f"u{type_name[1:]}" if type_name.startswith("i") else ""
 
 
 def _alike(first: str, second: str) -> bool:

@@ -89,15 +89,10 @@ def _energy(pricer: Pricer, chosen: Place, bound: Bound, extents: Mapping[str, i
     return float(pricer.issue_energy(chosen.match, Binding(bound, ()), whole)) * ops / done
 
 
-def _private(problem: Problem, buffer: str) -> bool:
-    """Whether the anchor alone touches a buffer, so that its reduction loops may cut it."""
-    return all(k is problem.anchor or not touches(problem.group, buffer, (k,)) for k in problem.group.kernels)
-
-
 def cut_dims(problem: Problem, buffer: str, grid: Grid, reductions: tuple[str, ...]) -> tuple[str, ...]:
     """The grid's dims that index a buffer; reduction dims only where the anchor alone touches it."""
     names = {n for use in touches(problem.group, buffer) for form in use.forms for n in form.names}
-    private = _private(problem, buffer)
+    private = all(k is problem.anchor or not touches(problem.group, buffer, (k,)) for k in problem.group.kernels)
     return tuple(d for d in grid.dims if d in names and (d not in reductions or private))
 
 

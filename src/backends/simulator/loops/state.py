@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -64,7 +63,7 @@ class RunState:
         """Counts the issues of a tile of sums."""
         counts, capability = self.counts, array.capability
         node = counts.computes[array.engine.node]
-        ops = array.issues * _points(capability)
+        ops = array.issues * int(np.prod([dim.limit for dim in capability.dims], dtype=np.int64))
         node.issues += array.issues
         node.ops += ops
         node.busy_cycles += cycles
@@ -96,7 +95,3 @@ class RunState:
                     count.write_bytes += size
                 else:
                     count.read_bytes += size
-
-
-def _points(capability: Any) -> int:
-    return int(np.prod([dim.limit for dim in capability.dims], dtype=np.int64))
