@@ -18,8 +18,7 @@ from tilewright.costs.dram import Model
 from tilewright.costs.dram.bound import lower_bound
 from tilewright.costs.dram.bound_product import least_product
 from tilewright.costs.notation import Choices, Move, check_capacity, check_schedule, parse, times_of, transfer_cycles
-from tilewright.costs.notation.encoding import parse_fusion, parse_request, parse_transfers
-from tilewright.costs.notation.price_file import ARGUMENTS, setting
+from tilewright.costs.notation.price_file import ARGUMENTS, parse_fusion, parse_request, parse_transfers, setting
 from tilewright.costs.notation.transfers import price_transfers, soma_parsed
 from tilewright.search.dram import Effort, schedule
 

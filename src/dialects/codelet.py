@@ -53,18 +53,41 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import CallableOpInterface, HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
+from xdsl.traits import CallableOpInterface, HasParent, IsolatedFromAbove, NoTerminator, Pure, SymbolOpInterface
 
 from . import codelet_syntax as syntax
 from .codelet_attributes import RoleAttr, SurrogateType
 from .codelet_compute import ComputeOp
 from .codelet_fused import FillOp, FusedOp, PartOp
-from .codelet_rows import RowsOp
 from .codelet_walks import ShadowOp, SpanOp
 from .nest_attributes import DimsAttr
 from .properties import PlainOp
 from .roles import Role
 from .syntax import Body, Count, Counts, Texts, Word
+
+
+@irdl_op_definition
+class RowsOp(IRDLOperation):
+    """Rows of a table at indices, both off chip: a transfer from the result copies the rows that are named then.
+
+    %y = codelet.rows %t at %i : (!codelet.surrogate<100x8xf32, @DRAM>, !codelet.surrogate<1x4xi64, @DRAM>)
+           -> !codelet.surrogate<1x4x8xf32, @DRAM>
+    """
+
+    name = "codelet.rows"
+    table = operand_def(SurrogateType)
+    index = operand_def(SurrogateType)
+    result = result_def(SurrogateType)
+    traits = traits_def(Pure())
+    assembly_format = "$table `at` $index attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, table: SSAValue, index: SSAValue, type: SurrogateType) -> None:
+        super().__init__(operands=[table, index], result_types=[type])
+
+    def verify_(self) -> None:
+        from .codelet_rules import verify_rows
+
+        verify_rows(self)
 
 
 class ProgramCallable(CallableOpInterface):

@@ -5,19 +5,138 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import gcd
 from typing import Any
 
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
 from ...algebra.byte_regions import MAX_MEETING_BYTES, Region, make_region
-from ...algebra.expr import Strided
+from ...algebra.expr import Access, Call, Statement, Strided
 from ...algebra.kernel import Kernel, make_kernel
-from ...algebra.layout import Layout, Operand
-from ...algebra.lookup import lookup_of
+from ...algebra.layout import Layout, Operand, injective_axes, make_layout
+from ...algebra.lookup import Lookup, lookup_of
 from ...algebra.statement import accesses_of
 from ...errors import TilewrightError
 from ...machine import Link, Machine, Mnemonic
 from .binding import Binder, Bound, Fields, IllegalFieldsError
-from .copying import make_copy
-from .lookups import make_lookup, table_rows
+
+Copy = Callable[[Any, int, Any, int], None]
+Step = tuple[int, int, int]  # count, target stride, source stride
+
+
+def make_copy(
+    statement: Statement, functions: Mapping[str, str], extents: Mapping[str, int], operands: Sequence[Operand]
+) -> Copy | None:
+    """`copy(target buffer, offset, source buffer, offset)`; None for statements that are no plain copy."""
+    if not _is_copy(statement, functions) or operands[0].dtype != operands[1].dtype:
+        return None
+    dims = [dim for dim, count in extents.items() if count > 1]
+    target, source = (make_layout(operand, dims, extents) for operand in operands)
+    shape = [extents[dim] for dim in dims]
+    if len(injective_axes(target, shape)) < len(dims):
+        return None
+    itemsize = operands[0].dtype.itemsize
+    run, steps = _collapse(itemsize, _steps(shape, target, source))
+    if not steps:
+        return _copy_run(run)
+    word = gcd(8, run, *(stride for _, *strides in steps for stride in strides))
+    steps.append((run // word, word, word))
+    counts = tuple(count for count, _, _ in steps)
+    return _copy_words(
+        Layout(np.dtype(f"u{word}"), counts, tuple(to for _, to, _ in steps)),
+        Layout(np.dtype(f"u{word}"), counts, tuple(from_ for _, _, from_ in steps)),
+    )
+
+
+def _is_copy(statement: Statement, functions: Mapping[str, str]) -> bool:
+    value = statement.value
+    if isinstance(value, Call) and len(value.args) == 1 and functions.get(value.fn, value.fn) == "identity":
+        value = value.args[0]
+    return statement.reduce == "=" and isinstance(value, Access | Strided)
+
+
+def _steps(shape: Sequence[int], target: Layout, source: Layout) -> list[Step]:
+    """The loops of the copy, innermost (smallest target stride) first."""
+    steps = zip(shape, target.strides, source.strides, strict=True)
+    return sorted(steps, key=lambda step: abs(step[1]))
+
+
+def _collapse(itemsize: int, steps: Sequence[Step]) -> tuple[int, list[Step]]:
+    """The bytes that lie together on both sides, and the loops around them, outermost first; adjacent loops joined."""
+    run = itemsize
+    outer: list[Step] = []
+    for count, to, from_ in steps:
+        if not outer and to == from_ == run:
+            run *= count
+        elif outer and (to, from_) == (outer[-1][0] * outer[-1][1], outer[-1][0] * outer[-1][2]):
+            outer[-1] = (outer[-1][0] * count, *outer[-1][1:])
+        else:
+            outer.append((count, to, from_))
+    return run, outer[::-1]
+
+
+def _copy_run(run: int) -> Copy:
+    def copy(target: Any, to: int, source: Any, from_: int) -> None:
+        target[to : to + run] = source[from_ : from_ + run]
+
+    return copy
+
+
+def _copy_words(target_layout: Layout, source_layout: Layout) -> Copy:
+    def copy(target: Any, to: int, source: Any, from_: int) -> None:
+        target_layout.view(target, to)[...] = source_layout.view(source, from_)
+
+    return copy
+
+
+MAX_ROWS = 1 << 40
+"""Rows that a table has at most."""
+
+
+def table_rows(bound: Bound, lookup: Lookup) -> int:
+    """How many rows an instruction says that its table has; `IllegalFieldsError` below 1."""
+    rows = int(bound.scalars[lookup.count])
+    if not 1 <= rows <= MAX_ROWS:
+        raise IllegalFieldsError(f"1 to {MAX_ROWS} rows of {lookup.table.tensor}", f"{rows}")
+    return rows
+
+
+def make_lookup(
+    bound: Bound, lookup: Lookup, memories: Mapping[str, int]
+) -> Callable[[Sequence[Any], Sequence[int]], None]:
+    """Moves the rows; `IllegalFieldsError` (reason `range`) where an index is of no row."""
+    bindings = bound.mnemonic.operands
+    places = {binding.operand: (memories[binding.memory], number) for number, binding in enumerate(bindings)}
+    operands = {binding.operand: operand for binding, operand in zip(bindings, bound.operands, strict=True)}
+    rows, inner = table_rows(bound, lookup), [dim for dim in lookup.table.dims if dim != lookup.row]
+
+    def layout(name: str, dims: Sequence[str]) -> Layout:
+        operand = operands[name]
+        return Layout(
+            operand.dtype, tuple(bound.extents[d] for d in dims), tuple(operand.strides.get(d, 0) for d in dims)
+        )
+
+    target = layout(lookup.target.tensor, [lookup.row, *inner])
+    index, row = layout(lookup.index.tensor, [lookup.row]), layout(lookup.table.tensor, inner)
+    pitch = operands[lookup.table.tensor].strides[lookup.row]
+
+    def run(buffers: Sequence[Any], addresses: Sequence[int]) -> None:
+        def view(name: str) -> tuple[Any, int]:
+            memory, place = places[name]
+            return buffers[memory], addresses[place]
+
+        found = np.array(index.view(*view(lookup.index.tensor)), np.int64)
+        strange = found[(found < -rows) | (found >= rows)]
+        if strange.size:
+            expected = f"indices of {lookup.table.tensor} from -{rows} to {rows - 1}"
+            raise IllegalFieldsError(expected, f"{strange[0]}", "range")
+        first = row.view(*view(lookup.table.tensor))
+        table = as_strided(first, (rows, *first.shape), (pitch, *first.strides))
+        target.view(*view(lookup.target.tensor))[...] = table[np.where(found < 0, found + rows, found)]
+
+    return run
+
 
 Buffers = Sequence[Any]
 Runner = Callable[[Buffers, Sequence[int]], None]

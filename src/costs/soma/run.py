@@ -5,10 +5,20 @@ Tiles run in order on the cores, transfers in order on one DRAM channel.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ..compiled import compiled
-from .column import Column
+
+
+class Column(Protocol):
+    """An array of integers, as a compiled function sees it."""
+
+    def __getitem__(self, place: int, /) -> int: ...
+
+    def __setitem__(self, place: int, value: int, /) -> None: ...
+
+    def __len__(self) -> int: ...
+
 
 LEGAL, BAD_LIFE, LATE_START = 0, 1, 2
 """Outcomes of `run`: a life that does not cover the tensor's use, or a tile that waits for a load that may not begin

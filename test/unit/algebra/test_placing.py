@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from tilewright.algebra.placing import place
+from tilewright.algebra.allocation import place
 
 
 def plain_place(order: list[int], start: list[int], end: list[int], sizes: list[int], lowest: bool) -> list[int]:

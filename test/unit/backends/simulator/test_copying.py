@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tilewright.algebra.evaluate import run_strided
 from tilewright.algebra.layout import Operand
 from tilewright.algebra.parser import parse_statement
-from tilewright.backends.simulator.copying import make_copy
+from tilewright.backends.simulator.plan import make_copy
 
 COPY = parse_statement("D{c,b,a} = S{c,b,a}")
 

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from tilewright.costs.bounds.compute import MAX_UNITS, fewest_steps
+from tilewright.costs.bounds.bound import MAX_UNITS, fewest_steps
 from tilewright.costs.hierarchy import Architecture, Level, Problem
 
 

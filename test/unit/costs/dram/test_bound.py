@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from tilewright.costs.dram import Model, net_tables, score, workspace
-from tilewright.costs.dram.bound import case_of, lower_bound
+from tilewright.costs.dram.bound import case_of, lower_bound, start_bound
 from tilewright.costs.dram.bound_order import needed_of_input, needed_pixels, order_bound
 from tilewright.costs.dram.bound_product import least_product
 from tilewright.costs.dram.bound_room import Rooms, room_bound
-from tilewright.costs.dram.bound_start import start_bound
 from tilewright.costs.dram.emit import FITS
 from tilewright.costs.dram.tables import Ints
 from tilewright.costs.soma import hardware

@@ -7,9 +7,8 @@ import pytest
 
 from tilewright.algebra.dag import bits
 from tilewright.costs.fusion import Edge, Input, Layer, LayerGraph, Shape, SubgraphCost, layer_graph
-from tilewright.costs.fusion.alike import Structure
 from tilewright.costs.fusion.graph import WHOLE, Window
-from tilewright.costs.fusion.pricer import SubgraphPricer
+from tilewright.costs.fusion.pricer import Structure, SubgraphPricer
 from tilewright.zoo.paper_networks import network
 
 

@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
-from tilewright.costs.notation.encoding import parse_fusion, parse_transfers
-from tilewright.costs.notation.price_file import price_schedule_document, price_schedule_file
+from tilewright.costs.notation.price_file import (
+    parse_fusion,
+    parse_transfers,
+    price_schedule_document,
+    price_schedule_file,
+)
 from tilewright.costs.notation.transfers import soma_parsed
 from tilewright.costs.soma import hardware
 from tilewright.errors import TilewrightError

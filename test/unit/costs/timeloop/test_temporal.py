@@ -6,7 +6,7 @@ from math import prod
 
 import pytest
 
-from tilewright.costs.timeloop.temporal import visits
+from tilewright.costs.timeloop.traffic import visits
 
 Loops = list[tuple[int, tuple[int, ...]]]
 

@@ -15,8 +15,7 @@ from tilewright.costs.soma.blocks import splits
 from tilewright.errors import InfeasibleError
 from tilewright.search.dram import METHODS, Effort, Objective, schedule
 from tilewright.search.dram.anneal import Task, anneal, start_chain
-from tilewright.search.dram.polish import polish
-from tilewright.search.dram.schedule import new_chain, room
+from tilewright.search.dram.schedule import new_chain, polish, room
 from tilewright.search.dram.starts import alone, cost, fused, segmented, starts, uniform_state
 from tilewright.zoo.schedule_networks import Layer, Network, Shape, schedule_network
 

@@ -9,7 +9,7 @@ import pytest
 
 from tilewright.search.fusion import Scene, Space
 from tilewright.search.fusion.evaluate import Evaluator
-from tilewright.search.fusion.separate import Separation
+from tilewright.search.fusion.forced import Separation
 
 from .plain import PlainPricer, partitions, random_graph
 

@@ -4,8 +4,8 @@ import pytest
 
 import tilewright
 from tilewright.backends.simulator import simulate
+from tilewright.search.group_tiles.candidates import Transfer, pipelined_cycles
 from tilewright.search.group_tiles.grid import Grid
-from tilewright.search.group_tiles.overlap import Transfer, pipelined_cycles
 
 
 def cycles(counts: dict[str, int], transfers: list[Transfer], *units: float) -> float:

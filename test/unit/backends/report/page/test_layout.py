@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from tilewright.backends.report.page.layout import layout_of
+from tilewright.backends.report.page.summary import layout_of
 
 CHAIN = 4, [(0, 1), (1, 2), (2, 3)]
 DIAMOND = 4, [(0, 1), (0, 2), (1, 3), (2, 3)]
