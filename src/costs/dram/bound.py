@@ -4,9 +4,10 @@ Five arguments bound the latency: all work of the cores; every byte that must cr
 before a layer begins, and the work that is left then (`bound_order`); what the first layers can do meanwhile; and
 what the buffer cannot hold between two layers or when a layer ends, loaded after all work before that (`bound_room`).
 
-In the beginning only the layers next to the network's input have work.  A product of these layers needs its pixel of the input and its weight: of a bytes of input and b of weights no more work
-follows than a x b allow.  What lies behind them waits for all their weights that it depends on, and for the parts of
-the input that one of its pixels depends on.  What cannot have been done is still to come.
+In the beginning only the layers next to the network's input have work.  A product of these layers needs its pixel of
+the input and its weight: of a bytes of input and b of weights no more work follows than a x b allow.  What lies behind
+them waits for all their weights that it depends on, and for the parts of the input that one of its pixels depends on.
+What cannot have been done is still to come.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 Every value is a floor of the model in use: the pixels that windows touch, MACs at the utilisation of the best way to
 cut a layer over the cores, every operand moved as seldom as blocks in the cores allow.
 
-The least energy on the cores in the exact model: a tile is cut over the cores, blocked and shared in one of a few ways (`costs.soma.blocks`).  In each of them the
-accesses that `costs.soma.counts` counts have a part that grows with the pixels of a tile and one that comes with every
-tile, and the largest blocks are those of the whole map.  So tiles cost for each pixel no less than the best of all
-tiles does.
+The least energy on the cores in the exact model: a tile is cut over the cores, blocked and shared in one of a few ways
+(`costs.soma.blocks`).  In each of them the accesses that `costs.soma.counts` counts have a part that grows with the
+pixels of a tile and one that comes with every tile, and the largest blocks are those of the whole map.  So tiles cost
+for each pixel no less than the best of all tiles does.
 """
 
 from __future__ import annotations

@@ -4,9 +4,10 @@ A group is convex, so one that holds two layers holds all layers between them; a
 group.  Hence a layer and a reader of it whose hull is not possible are in different groups.  Along the network, windows
 that share no result are bounded by what the group of a heavy layer must leave out (`Separation`).
 
-What it costs at least to keep the group of one layer within the room for weights: the group holds its centre and leaves out what cannot be with it; results that pass its border are paid for.  Its
-weights are within the capacity, which counts by a price on each byte of them (a Lagrangian relaxation): at any price
-the cheapest such set of layers is a minimum cut, and its cost, less that price for the whole capacity, is a bound.
+What it costs at least to keep the group of one layer within the room for weights: the group holds its centre and leaves
+out what cannot be with it; results that pass its border are paid for.  Its weights are within the capacity, which
+counts by a price on each byte of them (a Lagrangian relaxation): at any price the cheapest such set of layers is a
+minimum cut, and its cost, less that price for the whole capacity, is a bound.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """What candidate tiles need and cost: capacity, traffic and busy cycles of all tile sizes at once, as NumPy arrays.
 
-They take as long as when the next tile's loads are issued before the work on this one.  A loop that loads into two copies runs one iteration ahead (`codelet-pipeline`), so an iteration takes the longer of its
-work and its transfers.  What loops inside load first cannot come before their own last iterations have let go of their
-copies: that much of an iteration of a loop outside stalls.  Before all work come the first tiles of everything, whole
-where a buffer is held outside of all loops; after it the last stores.
+They take as long as when the next tile's loads are issued before the work on this one.  A loop that loads into two
+copies runs one iteration ahead (`codelet-pipeline`), so an iteration takes the longer of its work and its transfers.
+What loops inside load first cannot come before their own last iterations have let go of their copies: that much of an
+iteration of a loop outside stalls.  Before all work come the first tiles of everything, whole where a buffer is held
+outside of all loops; after it the last stores.
 """
 
 from __future__ import annotations
