@@ -19,7 +19,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .command_line import Unused
+from ..errors import TilewrightError
+from .assemble import FORMATS, format_name
+from .command_line import Unused, UsageError
 from .compile import (
     WAYS_TO_COMPILE,
     add_compile_options,
@@ -34,10 +36,74 @@ from .hosted import NOT_TAKEN, add_host_option, execute_hosted, is_hosted_folder
 from .layer_table import add_layer_options, show_layers, write_layers
 from .model_options import add_model_options, model_shapes
 from .options import Number, add_types, element_types
-from .run_binary import add_binary_options, execute_binary, is_binary_run, show_binary
 from .run_mapped import show_mapped
 from .run_rows import cost_rows, end_rows, error_rows
 from .tables import energy, number, print_table, progress_bar, share, size
+
+
+def add_binary_options(parser: argparse.ArgumentParser) -> None:
+    """What a run of a program of others takes."""
+    group = parser.add_argument_group("programs of others, instead of MODEL (see `tilewright assemble`)")
+    group.add_argument("--binary", type=Path, metavar="FILE", help="a program: bytes, or lines of bits, hex or decimal")
+    group.add_argument(
+        "--image",
+        type=Path,
+        metavar="FILE",
+        help="the memory off chip: bytes, or an .npz of arrays named [NAME@]ADDRESS",
+    )
+    group.add_argument(
+        "--read",
+        action="append",
+        metavar="NAME=ADDRESS:TYPE:SHAPE",
+        help="an output, as y=0x400:int32:12x64 (may be repeated)",
+    )
+    group.add_argument("--format", metavar=FORMATS, default="", help="how FILE holds words (default: by content)")
+
+
+def is_binary_run(arguments: argparse.Namespace) -> bool:
+    """Whether a program of others is to run; `UsageError` for arguments that do not go together."""
+    if arguments.binary is None:
+        if arguments.model is None:
+            raise UsageError("usage", "tilewright run", "MODEL or --binary FILE", "neither")
+        return False
+    if arguments.model is not None:
+        raise UsageError("usage", "tilewright run", "MODEL or --binary FILE", "both")
+    if arguments.image is None:
+        raise UsageError("usage", "--binary", "--image FILE, the memory that the program reads", "none")
+    return True
+
+
+def execute_binary(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Runs the program."""
+    from ..driver.binaries import run_binary
+    from ..frontends.acg import load_target
+
+    machine = load_target(arguments.target)
+    folder = arguments.output or Path("out") / arguments.binary.stem
+    ranges, name = arguments.read or [], format_name(arguments.format)
+    try:
+        return run_binary(arguments.binary, machine, arguments.image, ranges, folder, name, not arguments.no_trace)
+    except TilewrightError as error:
+        if error.kind != "usage":
+            raise
+        raise UsageError("usage", error.subject, error.expected, error.found) from None
+
+
+def show_binary(answer: dict[str, Any]) -> None:
+    """The run as a whole."""
+    rows = [
+        ["latency", number(answer["cycles"], "cycles")],
+        ["energy", energy(answer["energy_pj"])],
+        ["DRAM traffic", number(answer["dram_bytes"], "B")],
+        ["instructions", number(answer["instructions"])],
+        ["program's format", answer["format"]],
+        ["memory after the run", answer["image"]],
+        ["outputs", answer["outputs"]],
+        *([["trace", answer["trace"]]] if answer["trace"] else []),
+        ["CPU time", f"{answer['cpu_s']:.1f} s"],
+    ]
+    print_table("Run", ["what", "value"], rows)
+
 
 Counts = dict[str, dict[str, Any]]
 

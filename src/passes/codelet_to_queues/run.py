@@ -8,8 +8,31 @@ from typing import Generic, Self, TypeVar
 
 from ...algebra.window import Range, form_low, form_span
 from ...errors import TilewrightError
-from .slots import Slots
 from .tree import Codelet, Define, Fill, Issue, Loop, Node, Part, Span, Transfer
+
+
+@dataclass
+class Slots:
+    """Equal parts of a memory.  What is loaded replaces what was used least recently; `now` is the part in use."""
+
+    count: int
+    held: list[object | None] = field(init=False)
+    used: list[int] = field(init=False)
+    now: int = 0
+    uses: int = 0
+
+    def __post_init__(self) -> None:
+        self.held, self.used = [None] * self.count, [0] * self.count
+
+    def use(self, key: object) -> bool:
+        """Turns to the part that holds `key` from now on; whether one did already."""
+        found = key in self.held
+        self.now = self.held.index(key) if found else self.used.index(min(self.used))
+        self.held[self.now] = key
+        self.uses += 1
+        self.used[self.now] = self.uses
+        return found
+
 
 MAX_STEPS = 1 << 22
 """Nodes of codelets that are run at most, each iteration of each loop counted."""

@@ -8,9 +8,8 @@ import pytest
 
 from tilewright.driver.pipelines import CompileOptions, pipeline_text
 from tilewright.driver.points import Point, evaluate
-from tilewright.driver.sweep import front_of
+from tilewright.driver.sweep import front_of, key_of
 from tilewright.driver.sweep_spec import read_study
-from tilewright.driver.sweep_store import key_of
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
 

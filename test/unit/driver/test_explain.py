@@ -10,8 +10,7 @@ import pytest
 import tilewright
 from tilewright.backends.simulator.layers import unit_nodes
 from tilewright.backends.simulator.waiting import main_wait
-from tilewright.driver.explain import explain
-from tilewright.driver.hiding import hiding
+from tilewright.driver.explain import explain, hiding
 from tilewright.driver.points import Point
 from tilewright.driver.trials import Trials, layers_with_waits
 from tilewright.errors import TilewrightError

@@ -19,9 +19,8 @@ import pytest
 from tilewright.cli import main
 from tilewright.driver.pipelines import CompileOptions
 from tilewright.driver.points import Point
-from tilewright.driver.sweep import front_of, sweep
+from tilewright.driver.sweep import front_of, key_of, sweep
 from tilewright.driver.sweep_spec import Study, read_study
-from tilewright.driver.sweep_store import key_of
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
 from tilewright.machine.changes import attribute

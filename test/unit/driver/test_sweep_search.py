@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from tilewright.driver.points import Point
-from tilewright.driver.sweep import sweep
+from tilewright.driver.sweep import key_of, sweep
 from tilewright.driver.sweep_runs import Note, Run
 from tilewright.driver.sweep_spec import Row, Study, read_study
-from tilewright.driver.sweep_store import key_of
 from tilewright.errors import TilewrightError
 from tilewright.machine.changes import attribute
 

@@ -10,7 +10,7 @@ from tilewright.algebra.parser import parse_statement
 from tilewright.costs.mapping.formula import compile_formula
 from tilewright.frontends.acg import load_target
 from tilewright.passes.codelet_to_queues.isa import Isa
-from tilewright.passes.codelet_to_queues.spreading import Spreading
+from tilewright.passes.codelet_to_queues.plan_compute import Spreading
 from tilewright.passes.codelet_to_queues.tree import Codelet, Issue, Loop
 
 DIMS = {"k": 112, "p": 13, "q": 13, "c": 512}

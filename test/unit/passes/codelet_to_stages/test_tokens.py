@@ -11,7 +11,7 @@ from tilewright.costs.stages.schedule import clocks, run_stages
 from tilewright.errors import TilewrightError
 from tilewright.machine.encoding import encode
 from tilewright.machine.stage_isa import StageIsa, StageWriter
-from tilewright.passes.codelet_to_stages.tokens import Ordered, with_tokens
+from tilewright.passes.codelet_to_stages.emit import Ordered, with_tokens
 
 MACHINE = load_target("vta")
 ISA = StageIsa(MACHINE)

@@ -11,7 +11,7 @@ from tilewright.dialects import graph
 from tilewright.dialects.types import si8, tensor
 from tilewright.driver import reference
 from tilewright.frontends.integer_layers import IntegerLayers
-from tilewright.passes.codelet_to_queues.slots import Slots
+from tilewright.passes.codelet_to_queues.run import Slots
 from tilewright.passes.graph_to_codelet import convert_graph_to_codelet as conversion
 from tilewright.passes.graph_to_codelet.works import Tiles
 
