@@ -41,7 +41,6 @@ from xdsl.ir import (
     SSAValue,
 )
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -61,13 +60,13 @@ from .codelet_compute import ComputeOp
 from .codelet_fused import FillOp, FusedOp, PartOp
 from .codelet_walks import ShadowOp, SpanOp
 from .nest_attributes import DimsAttr
-from .properties import PlainOp
+from .properties import PlainOp, RuledOp
 from .roles import Role
 from .syntax import Body, Count, Counts, Texts, Word
 
 
 @irdl_op_definition
-class RowsOp(IRDLOperation):
+class RowsOp(RuledOp):
     """Rows of a table at indices, both off chip: a transfer from the result copies the rows that are named then.
 
     %y = codelet.rows %t at %i : (!codelet.surrogate<100x8xf32, @DRAM>, !codelet.surrogate<1x4xi64, @DRAM>)
@@ -83,11 +82,6 @@ class RowsOp(IRDLOperation):
 
     def __init__(self, table: SSAValue, index: SSAValue, type: SurrogateType) -> None:
         super().__init__(operands=[table, index], result_types=[type])
-
-    def verify_(self) -> None:
-        from .codelet_rules import verify_rows
-
-        verify_rows(self)
 
 
 class ProgramCallable(CallableOpInterface):
@@ -112,7 +106,7 @@ def _types_of(program: Operation, role: Role) -> tuple[Attribute, ...]:
 
 
 @irdl_op_definition
-class ProgramOp(IRDLOperation):
+class ProgramOp(RuledOp):
     """The tensors and codelets of a network, run in order."""
 
     name = "codelet.program"
@@ -132,11 +126,6 @@ class ProgramOp(IRDLOperation):
             inner = op.codelets if isinstance(op, FusedOp) else [op]
             found += [codelet for codelet in inner if isinstance(codelet, CodeletOp)]
         return found
-
-    def verify_(self) -> None:
-        from .codelet_rules import verify_program
-
-        verify_program(self)
 
 
 @irdl_op_definition
@@ -170,14 +159,9 @@ class TensorOp(PlainOp):
     ) -> None:
         super().__init__(results=[type], tensor_name=name, role=role, ring=ring, address=address)
 
-    def verify_(self) -> None:
-        from .codelet_rules import verify_tensor
-
-        verify_tensor(self)
-
 
 @irdl_op_definition
-class ViewOp(IRDLOperation):
+class ViewOp(RuledOp):
     """The same bytes under another shape, row-major on both sides."""
 
     name = "codelet.view"
@@ -188,11 +172,6 @@ class ViewOp(IRDLOperation):
 
     def __init__(self, source: SSAValue, type: SurrogateType) -> None:
         super().__init__(operands=[source], result_types=[type])
-
-    def verify_(self) -> None:
-        from .codelet_rules import verify_view
-
-        verify_view(self)
 
 
 @irdl_op_definition
@@ -219,11 +198,6 @@ class CodeletOp(PlainOp):
     def print(self, printer: Printer) -> None:
         syntax.print_codelet(self, printer)
 
-    def verify_(self) -> None:
-        from .codelet_rules import verify_codelet
-
-        verify_codelet(self)
-
 
 @irdl_op_definition
 class LoopOp(PlainOp):
@@ -248,13 +222,6 @@ class LoopOp(PlainOp):
 
     def __init__(self, dim: str, step: int, body: Region, *, alternating: bool = False) -> None:
         super().__init__(dim=dim, step=step, alternating=alternating, regions=[body])
-
-    def verify_(self) -> None:
-        from .codelet_rules import verify_loop
-        from .codelet_walk_rules import verify_turning
-
-        verify_loop(self)
-        verify_turning(self)
 
 
 @irdl_op_definition
@@ -295,13 +262,6 @@ class LocalOp(PlainOp):
         """The byte address of each copy, once allocated."""
         return None if self.addresses is None else self.addresses.get_values()
 
-    def verify_(self) -> None:
-        from .codelet_rules import verify_local
-        from .codelet_walk_rules import verify_kept
-
-        verify_local(self)
-        verify_kept(self)
-
 
 @irdl_op_definition
 class TransferOp(PlainOp):
@@ -329,11 +289,6 @@ class TransferOp(PlainOp):
     assembly_format = (
         "$source `->` $destination (`over` $over^)? (`pad` $pad^)? attr-dict `:` type($source) `->` type($destination)"
     )
-
-    def verify_(self) -> None:
-        from .codelet_rules import verify_transfer
-
-        verify_transfer(self)
 
 
 def entry(types: Sequence[Attribute], names: Sequence[str]) -> Block:

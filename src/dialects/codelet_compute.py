@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, StringAttr, SymbolRefAttr, UnitAttr, i64
-from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, var_operand_def
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from . import codelet_syntax as syntax
 from .codelet_attributes import SurrogateType
 from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
+from .properties import RuledOp
 
 
 @irdl_op_definition
-class ComputeOp(IRDLOperation):
+class ComputeOp(RuledOp):
     """One issue of capability `on`: `statement` over the current ranges of its dims.
 
     The statement is the capability's with its operands indexed, `functions` and `immediates` filled in; `tensors` are
@@ -74,10 +75,3 @@ class ComputeOp(IRDLOperation):
 
     def print(self, printer: Printer) -> None:
         syntax.print_compute(self, printer)
-
-    def verify_(self) -> None:
-        from .codelet_rules import verify_compute
-        from .codelet_walk_rules import verify_walk
-
-        verify_compute(self)
-        verify_walk(self)

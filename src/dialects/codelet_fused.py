@@ -32,7 +32,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -44,7 +43,7 @@ from xdsl.traits import NoTerminator, SymbolOpInterface
 
 from ..algebra.window import Range
 from .codelet_attributes import SurrogateType
-from .properties import PlainOp
+from .properties import PlainOp, RuledOp
 from .syntax import Body, Count, Word
 
 
@@ -72,14 +71,9 @@ class PartOp(PlainOp):
         """Iterations of the part."""
         return self.stop.value.data - self.start.value.data
 
-    def verify_(self) -> None:
-        from .codelet_fused_rules import verify_part
-
-        verify_part(self)
-
 
 @irdl_op_definition
-class FillOp(IRDLOperation):
+class FillOp(RuledOp):
     """Sets all elements of a tensor on chip to a value.
 
     codelet.fill %z with -3 : i8 : !codelet.surrogate<1xi8, @GBUF>
@@ -92,11 +86,6 @@ class FillOp(IRDLOperation):
 
     def __init__(self, target: SSAValue, value: IntegerAttr | FloatAttr) -> None:
         super().__init__(operands=[target], properties={"value": value})
-
-    def verify_(self) -> None:
-        from .codelet_fused_rules import verify_fill
-
-        verify_fill(self)
 
 
 @irdl_op_definition
@@ -158,8 +147,3 @@ class FusedOp(PlainOp):
             if columns is not None and columns[number]:
                 found[columns[number]] = Range(*across)
             yield number, found
-
-    def verify_(self) -> None:
-        from .codelet_fused_rules import verify_fused
-
-        verify_fused(self)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xdsl.dialects.builtin import i64
 from xdsl.utils.exceptions import VerifyException
 
 from ..algebra.affine import index_forms
 from ..errors import TilewrightError
+from .codelet import CodeletOp, LoopOp, TensorOp, TransferOp
+from .codelet_fused import FillOp, FusedOp, PartOp
 from .codelet_rules import enclosing_codelet, known_dims, parse_access, surrogate
+from .codelet_walks import SpanOp
+from .properties import verifies
 from .roles import Role
 
-if TYPE_CHECKING:
-    from .codelet import TensorOp, TransferOp
-    from .codelet_fused import FillOp, FusedOp, PartOp
 
-
+@verifies(TensorOp)
 def verify_ring(op: TensorOp) -> None:
     """One number per axis, from 0 to the axis' extent, and only for what is temporary."""
     if op.ring is None:
@@ -28,12 +27,9 @@ def verify_ring(op: TensorOp) -> None:
         raise VerifyException(f"expected a ring for temporary tensors only, found one for an {op.role.data}")
 
 
+@verifies(PartOp)
 def verify_part(op: PartOp) -> None:
     """A dim of the codelet, some of its iterations, and no loop over it outside."""
-    from .codelet import LoopOp
-    from .codelet_fused import PartOp
-    from .codelet_walks import SpanOp
-
     dims = enclosing_codelet(op).dims.as_dict()
     dim, start, stop = op.dim.data, op.start.value.data, op.stop.value.data
     if dim not in dims:
@@ -47,6 +43,7 @@ def verify_part(op: PartOp) -> None:
         parent = parent.parent_op()
 
 
+@verifies(FillOp)
 def verify_fill(op: FillOp) -> None:
     """A value of the tensor's element type."""
     element = surrogate(op.target).element
@@ -67,10 +64,9 @@ def verify_over(op: TransferOp) -> None:
         raise VerifyException(f"expected {rank} indices in {op.over.data}, found {len(forms)}")
 
 
+@verifies(FusedOp)
 def verify_fused(op: FusedOp) -> None:
     """Codelets; a sample and a row dim for each; turns of iterations that there are."""
-    from .codelet import CodeletOp
-
     codelets: list[CodeletOp] = []
     for inner in op.codelets:
         if not isinstance(inner, CodeletOp):

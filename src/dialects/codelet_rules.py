@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Operation, SSAValue
@@ -18,20 +17,17 @@ from ..algebra.printer import print_expr
 from ..algebra.statement import accesses, dims_of, scalars_of, tensors_of
 from ..algebra.window import Axis, window
 from ..errors import TilewrightError
+from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, ProgramOp, RowsOp, TensorOp, TransferOp, ViewOp
+from .codelet_attributes import SurrogateType
+from .codelet_fused import FillOp, FusedOp, PartOp
 from .codelet_schedule import verify_ahead, verify_share
+from .codelet_walks import ShadowOp, SpanOp
+from .properties import verifies
 from .types import is_element_type
-
-if TYPE_CHECKING:
-    from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, ProgramOp, RowsOp, TensorOp, TransferOp, ViewOp
-    from .codelet_attributes import SurrogateType
-    from .codelet_fused import PartOp
-    from .codelet_walks import SpanOp
 
 
 def surrogate(value: SSAValue) -> SurrogateType:
     """The type of a tensor of a codelet."""
-    from .codelet_attributes import SurrogateType
-
     if not isinstance(value.type, SurrogateType):
         raise VerifyException(f"expected a surrogate, found {value.type}")
     return value.type
@@ -49,8 +45,6 @@ def parse_access(text: str) -> Access:
 
 def enclosing_codelet(op: Operation) -> CodeletOp:
     """The codelet around an op."""
-    from .codelet import CodeletOp
-
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, CodeletOp):
         parent = parent.parent_op()
@@ -61,10 +55,6 @@ def enclosing_codelet(op: Operation) -> CodeletOp:
 
 def extents_at(op: Operation) -> dict[str, int]:
     """Dim -> iterations of a full tile where `op` stands: the codelet's extents, narrowed by the loops around."""
-    from .codelet import LoopOp
-    from .codelet_fused import PartOp
-    from .codelet_walks import SpanOp
-
     codelet = enclosing_codelet(op)
     extents = codelet.dims.as_dict()
     around: list[LoopOp | PartOp | SpanOp] = []
@@ -81,9 +71,6 @@ def extents_at(op: Operation) -> dict[str, int]:
 
 def _most(op: LoopOp | PartOp | SpanOp, extents: Mapping[str, int]) -> int:
     """The iterations of its dim inside of an op, at most."""
-    from .codelet_fused import PartOp
-    from .codelet_walks import SpanOp
-
     if isinstance(op, SpanOp):
         low, high = op.form.range(extents)
         return high - low + 1
@@ -100,11 +87,9 @@ def access_axes(op: Operation, accesses: Sequence[str]) -> tuple[Axis, ...]:
     return window([index_forms(parse_access(access)) for access in accesses], extents_at(op))
 
 
+@verifies(ProgramOp)
 def verify_program(op: ProgramOp) -> None:
     """Only tensors, views, codelets and fused groups of them; names are unique."""
-    from .codelet import CodeletOp, RowsOp, TensorOp, ViewOp
-    from .codelet_fused import FusedOp
-
     names: list[str] = []
     for inner in op.body.block.ops:
         if not isinstance(inner, TensorOp | ViewOp | RowsOp | CodeletOp | FusedOp):
@@ -118,17 +103,16 @@ def verify_program(op: ProgramOp) -> None:
         seen.add(name)
 
 
+@verifies(TensorOp)
 def verify_tensor(op: TensorOp) -> None:
     """Numbers, at an address that can be."""
-    from .codelet_fused_rules import verify_ring
-
-    verify_ring(op)
     if not is_element_type(surrogate(op.result).element):
         raise VerifyException(f"expected elements that are numbers, found {surrogate(op.result).element}")
     if op.address is not None and op.address.value.data < 0:
         raise VerifyException(f"expected an address of at least 0, found {op.address.value.data}")
 
 
+@verifies(ViewOp)
 def verify_view(op: ViewOp) -> None:
     """Same place, same elements."""
     source, result = surrogate(op.source), surrogate(op.result)
@@ -137,6 +121,7 @@ def verify_view(op: ViewOp) -> None:
         raise VerifyException(f"expected a view of the same elements in the same place, found {source} and {result}")
 
 
+@verifies(RowsOp)
 def verify_rows(op: RowsOp) -> None:
     """A table of two axes and indices in one place, and a row of the table for each index."""
     table, index, result = surrogate(op.table), surrogate(op.index), surrogate(op.result)
@@ -147,12 +132,9 @@ def verify_rows(op: RowsOp) -> None:
         raise VerifyException(f"expected {[*index.sizes, table.sizes[1]]} elements like {table}, got {result}")
 
 
+@verifies(CodeletOp)
 def verify_codelet(op: CodeletOp) -> None:
     """Positive dims; one argument of the same type per tensor; only ops of a codelet inside."""
-    from .codelet import ComputeOp, LocalOp, LoopOp, TransferOp
-    from .codelet_fused import FillOp, PartOp
-    from .codelet_walks import ShadowOp, SpanOp
-
     allowed = LoopOp | PartOp | SpanOp | LocalOp | ShadowOp | TransferOp | FillOp | ComputeOp
     for dim, extent in op.dims.data:
         if extent < 1:
@@ -164,6 +146,7 @@ def verify_codelet(op: CodeletOp) -> None:
             raise VerifyException(f"expected loops, locals, transfers and computes in a codelet, found {inner.name}")
 
 
+@verifies(LoopOp)
 def verify_loop(op: LoopOp) -> None:
     """A dim of the codelet, a positive step."""
     dims = enclosing_codelet(op).dims.as_dict()
@@ -174,6 +157,7 @@ def verify_loop(op: LoopOp) -> None:
     verify_ahead(op)
 
 
+@verifies(LocalOp)
 def verify_local(op: LocalOp) -> None:
     """The accesses are over dims of the codelet; their window has the type's size; one address per copy."""
     text = ", ".join(access.data for access in op.accesses)
@@ -213,13 +197,12 @@ def known_dims(dims: Mapping[str, int], forms: tuple[Affine, ...], text: str) ->
                 raise VerifyException(f"expected dims among {', '.join(dims)} in {text}, found {name}")
 
 
+@verifies(TransferOp)
 def verify_transfer(op: TransferOp) -> None:
     """At least one local or an access; ranks and elements agree; the pad value has the element's type and goes into a
     local.
     """
-    from .codelet import LocalOp
     from .codelet_fused_rules import verify_over
-    from .codelet_walks import ShadowOp
 
     source, destination = surrogate(op.source), surrogate(op.destination)
     locals_ = [isinstance(side.owner, LocalOp | ShadowOp) for side in (op.source, op.destination)]
@@ -241,6 +224,7 @@ def verify_transfer(op: TransferOp) -> None:
         raise VerifyException(f"expected a pad value of type {destination.element}, found {op.pad.type}")
 
 
+@verifies(ComputeOp)
 def verify_compute(op: ComputeOp) -> None:
     """The statement's tensors are the operands; its dims are bound, or have one iteration."""
     statement = op.statement.data
@@ -312,8 +296,6 @@ def _verify_access(access: object, value: SSAValue, extents: Mapping[str, int]) 
 
 
 def _axes(value: SSAValue, rank: int) -> tuple[Axis, ...]:
-    from .codelet import LocalOp
-
     if isinstance(value.owner, LocalOp):
         axes = local_axes(value.owner)
         if len(axes) == rank:

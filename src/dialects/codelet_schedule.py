@@ -7,22 +7,16 @@ narrows the current range of `i` to so many iterations from there, so that sever
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ..algebra.statement import reduction_dims
 from ..algebra.window import Share
-
-if TYPE_CHECKING:
-    from .codelet import ComputeOp, LoopOp
+from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, TransferOp, ViewOp
 
 
 def leading(op: LoopOp) -> tuple[Operation, ...]:
     """What an iteration of the loop begins with: locals, and transfers into them."""
-    from .codelet import LocalOp, TransferOp
-
     found: list[Operation] = []
     for inner in op.body.block.ops:
         loads = isinstance(inner, TransferOp) and inner.destination.owner in found
@@ -34,8 +28,6 @@ def leading(op: LoopOp) -> tuple[Operation, ...]:
 
 def verify_ahead(op: LoopOp) -> None:
     """Something is loaded ahead, into locals of two copies, and nothing that the rest of an iteration writes."""
-    from .codelet import LocalOp, TransferOp
-
     if op.ahead is None:
         return
     head = leading(op)
@@ -55,8 +47,6 @@ def verify_ahead(op: LoopOp) -> None:
 
 def written_values(op: LoopOp, head: tuple[Operation, ...]) -> list[SSAValue]:
     """What the loop's iterations write after their head."""
-    from .codelet import ComputeOp, TransferOp
-
     found: list[SSAValue] = []
     for inner in op.body.block.walk():
         if inner in head:
@@ -70,8 +60,6 @@ def written_values(op: LoopOp, head: tuple[Operation, ...]) -> list[SSAValue]:
 
 def root(value: SSAValue) -> SSAValue:
     """The tensor of the program that a codelet's argument or a view is."""
-    from .codelet import CodeletOp, ViewOp
-
     while True:
         if isinstance(value.owner, ViewOp):
             value = value.owner.source

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xdsl.utils.exceptions import VerifyException
 
 from ..algebra.statement import dims_of
 from ..errors import TilewrightError
+from .codelet import ComputeOp, LocalOp, LoopOp, TransferOp
+from .codelet_fused import FillOp
 from .codelet_rules import enclosing_codelet, known_dims, surrogate
-
-if TYPE_CHECKING:
-    from .codelet import ComputeOp, LocalOp, LoopOp
-    from .codelet_walks import ShadowOp, SpanOp
+from .codelet_walks import ShadowOp, SpanOp
+from .properties import verifies
 
 
+@verifies(ComputeOp)
 def verify_walk(op: ComputeOp) -> None:
     """Dims of the statement, each once, that are not bound."""
     bound, names = [dim for _, dim in op.dims.data], op.walked
@@ -23,17 +22,16 @@ def verify_walk(op: ComputeOp) -> None:
             raise VerifyException(f"expected to walk once over dims of the statement that are not bound, found {dim}")
 
 
+@verifies(LoopOp)
 def verify_turning(op: LoopOp) -> None:
     """A loop that turns back loads nothing ahead: what comes next is not in the same direction."""
     if op.alternating is not None and op.ahead is not None:
         raise VerifyException("expected a loop that is ahead or alternating, found both")
 
 
+@verifies(LocalOp)
 def verify_kept(op: LocalOp) -> None:
     """What is kept is only loaded, from what the codelet does not write."""
-    from .codelet import ComputeOp, TransferOp
-    from .codelet_fused import FillOp
-
     if op.kept is None:
         return
     transfers = [inner for inner in enclosing_codelet(op).walk() if isinstance(inner, TransferOp)]
@@ -46,6 +44,7 @@ def verify_kept(op: LocalOp) -> None:
             raise VerifyException(f"expected {text}, which is kept, from what the codelet does not write")
 
 
+@verifies(SpanOp)
 def verify_span(op: SpanOp) -> None:
     """A dim of the codelet over a form of others, which reaches no further than the dim."""
     dims, dim, text = enclosing_codelet(op).dims.as_dict(), op.dim.data, op.over.data
@@ -61,10 +60,9 @@ def verify_span(op: SpanOp) -> None:
         raise VerifyException(f"expected {text} within the {dims[dim]} iterations of {dim}, found {low} to {high}")
 
 
+@verifies(ShadowOp)
 def verify_shadow(op: ShadowOp) -> None:
     """Of a local, in another memory, with its sizes."""
-    from .codelet import LocalOp
-
     source, result = surrogate(op.source), surrogate(op.result)
     if not isinstance(op.source.owner, LocalOp):
         raise VerifyException("expected the shadow of a local, found that of a tensor")

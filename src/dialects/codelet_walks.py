@@ -18,13 +18,13 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Region, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, region_def, result_def, traits_def
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, region_def, result_def, traits_def
 from xdsl.traits import NoTerminator
 
 from ..algebra.affine import Affine, to_affine
 from ..algebra.parser import parse_expr
 from .codelet_attributes import SurrogateType
-from .properties import PlainOp
+from .properties import PlainOp, RuledOp
 from .syntax import Body, Word
 
 
@@ -51,14 +51,9 @@ class SpanOp(PlainOp):
         """The index form; `TilewrightError` where it is none."""
         return to_affine(parse_expr(self.over.data, "index form"))
 
-    def verify_(self) -> None:
-        from .codelet_walk_rules import verify_span
-
-        verify_span(self)
-
 
 @irdl_op_definition
-class ShadowOp(IRDLOperation):
+class ShadowOp(RuledOp):
     """The narrow copy of a local that the machine keeps in another memory (`shadow OUT of ACC`): its lowest bits."""
 
     name = "codelet.shadow"
@@ -68,8 +63,3 @@ class ShadowOp(IRDLOperation):
 
     def __init__(self, source: SSAValue, type: SurrogateType) -> None:
         super().__init__(operands=[source], result_types=[type])
-
-    def verify_(self) -> None:
-        from .codelet_walk_rules import verify_shadow
-
-        verify_shadow(self)

@@ -53,7 +53,7 @@ from ..algebra.expr import Statement
 from . import nest_syntax as syntax
 from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
 from .nest_mapping import ComputeOp, ForOp, HoldOp, SpatialOp
-from .properties import PlainOp
+from .properties import PlainOp, RuledOp
 
 
 @irdl_op_definition
@@ -110,11 +110,6 @@ class KernelOp(PlainOp):
 
     def print(self, printer: Printer) -> None:
         syntax.print_kernel(self, printer)
-
-    def verify_(self) -> None:
-        from .nest_verify import verify_kernel
-
-        verify_kernel(self)
 
 
 @irdl_op_definition
@@ -205,14 +200,9 @@ class GroupOp(PlainOp):
     def print(self, printer: Printer) -> None:
         syntax.print_group(self, printer)
 
-    def verify_(self) -> None:
-        from .nest_verify import verify_group
-
-        verify_group(self)
-
 
 @irdl_op_definition
-class ViewOp(IRDLOperation):
+class ViewOp(RuledOp):
     """The same bytes under another shape (row-major on both sides); no data moves."""
 
     name = "nest.view"
@@ -223,11 +213,6 @@ class ViewOp(IRDLOperation):
 
     def __init__(self, source: SSAValue, result_type: Attribute) -> None:
         super().__init__(operands=[source], result_types=[result_type])
-
-    def verify_(self) -> None:
-        from .nest_verify import verify_view
-
-        verify_view(self)
 
 
 @irdl_op_definition
@@ -247,14 +232,9 @@ class JoinOp(PlainOp):
     def __init__(self, pieces: Sequence[SSAValue], axis: int, result_type: Attribute) -> None:
         super().__init__(list(pieces), results=[result_type], axis=axis)
 
-    def verify_(self) -> None:
-        from .nest_verify import verify_join
-
-        verify_join(self)
-
 
 @irdl_op_definition
-class RowsOp(IRDLOperation):
+class RowsOp(RuledOp):
     """Rows of a table off chip, at indices off chip: who reads them reads the table there; no data moves before.
 
     A negative index counts from the back; one of no row is an error.
@@ -271,11 +251,6 @@ class RowsOp(IRDLOperation):
 
     def __init__(self, table: SSAValue, index: SSAValue, result_type: Attribute) -> None:
         super().__init__(operands=[table, index], result_types=[result_type])
-
-    def verify_(self) -> None:
-        from .nest_verify import verify_rows
-
-        verify_rows(self)
 
 
 def _entry(inputs: Mapping[str, SSAValue]) -> Region:

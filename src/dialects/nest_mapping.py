@@ -146,8 +146,3 @@ class ComputeOp(PlainOp):
 
     def print(self, printer: Printer) -> None:
         syntax.print_compute(self, printer)
-
-    def verify_(self) -> None:
-        from .nest_verify import verify_compute
-
-        verify_compute(self)

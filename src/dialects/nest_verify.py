@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from xdsl.dialects.builtin import TensorType, i32, i64
 from xdsl.ir import Attribute, Block, Operation
@@ -15,15 +15,15 @@ from ..algebra.functions import FUNCTIONS
 from ..algebra.printer import print_expr
 from ..algebra.statement import accesses, dims_of, reduction_dims, scalars_of, tensors_of, walk
 from ..errors import TilewrightError
-
-if TYPE_CHECKING:
-    from .nest import ComputeOp, GroupOp, JoinOp, KernelOp, RowsOp, ViewOp
+from .nest import ComputeOp, GroupOp, JoinOp, KernelOp, RowsOp, ViewOp, YieldOp
+from .properties import verifies
 
 
 def _shape(type: Attribute) -> tuple[int, ...]:
     return cast(TensorType[Attribute], type).get_shape()
 
 
+@verifies(KernelOp)
 def verify_kernel(op: KernelOp) -> None:
     """The statement fits the operands: names, ranks, affine indices."""
     statement = op.statement.data
@@ -81,6 +81,7 @@ def _verify_init(op: KernelOp, where: str) -> None:
             )
 
 
+@verifies(ViewOp)
 def verify_view(op: ViewOp) -> None:
     """The same elements: type and number."""
     source, result = cast(TensorType[Attribute], op.source.type), op.result.type
@@ -88,6 +89,7 @@ def verify_view(op: ViewOp) -> None:
         raise VerifyException(f"expected a view of the same elements, got {source} and {result}")
 
 
+@verifies(RowsOp)
 def verify_rows(op: RowsOp) -> None:
     """A table of two axes, whole indices, and a row of the table for each."""
     table, index = cast(TensorType[Attribute], op.table.type), cast(TensorType[Attribute], op.index.type)
@@ -98,6 +100,7 @@ def verify_rows(op: RowsOp) -> None:
         raise VerifyException(f"expected {expected}, got {op.result.type}")
 
 
+@verifies(JoinOp)
 def verify_join(op: JoinOp) -> None:
     """Pieces that differ along the axis only, and make up the result."""
     axis, result = op.axis.value.data, op.result.type
@@ -116,6 +119,7 @@ def verify_join(op: JoinOp) -> None:
         raise VerifyException(f"expected pieces of {_shape(result)[axis]} along axis {axis}, got {extent}")
 
 
+@verifies(GroupOp)
 def verify_group(op: GroupOp) -> None:
     """Names, types, bounds, the use of overwritten values, then the mapping."""
     where = f"group @{op.sym_name.data}"
@@ -133,8 +137,6 @@ def verify_group(op: GroupOp) -> None:
 
 
 def _verify_body(op: GroupOp, where: str) -> None:
-    from .nest import KernelOp, YieldOp
-
     *kernels, last = list(op.body.block.ops) or [None]
     if not isinstance(last, YieldOp):
         raise VerifyException(f"{where}: expected the body to end with nest.yield")
@@ -194,6 +196,7 @@ def _is_before(op: Operation, other: Operation) -> bool:
     return op.parent is other.parent and op.is_before_in_block(other)
 
 
+@verifies(ComputeOp)
 def verify_compute(op: ComputeOp) -> None:
     """A capability comes with bindings, and is one name below a node."""
     if op.on is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from xdsl.ir import Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
@@ -12,9 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..algebra.affine import Affine, index_forms
 from ..algebra.expr import Access
 from ..algebra.statement import accesses, dims_of, reduction_dims, tensors_of
-
-if TYPE_CHECKING:
-    from .nest import ComputeOp, GroupOp, KernelOp
+from .nest import ComputeOp, ForOp, GroupOp, HoldOp, KernelOp, SpatialOp
 
 
 @dataclass(frozen=True)
@@ -49,8 +47,6 @@ def verify_mapping(op: GroupOp, where: str) -> None:
 def _walk(
     op: GroupOp, region: Region, path: _Path, counter: list[int], where: str
 ) -> Iterator[tuple[ComputeOp, _Path]]:
-    from .nest import ComputeOp, ForOp, HoldOp, SpatialOp
-
     if path.depth > 200:
         raise VerifyException(f"{where}: expected a mapping of at most 200 levels")
     for node in region.block.ops:
@@ -70,8 +66,6 @@ def _walk(
 
 
 def _hold(op: GroupOp, node: object, path: _Path, number: int, where: str) -> _Path:
-    from .nest import HoldOp
-
     assert isinstance(node, HoldOp)
     memory = node.memory.root_reference.data
     known = set(op.buffers().values())
@@ -94,8 +88,6 @@ def _loop(dim: str, step: int, path: _Path, number: int, where: str) -> _Path:
 
 
 def _spatial(node: object, path: _Path, number: int, where: str) -> _Path:
-    from .nest import SpatialOp
-
     assert isinstance(node, SpatialOp)
     _known(node.dim.data, path, where)
     if node.ways.value.data < 1 or node.axis.data not in ("x", "y"):
@@ -160,16 +152,12 @@ def _verify_recomputing(kernel: KernelOp, path: _Path, paths: Mapping[str, _Path
 
 
 def _maker(kernel: KernelOp) -> str | None:
-    from .nest import KernelOp
-
     owner = None if kernel.init is None else kernel.init.owner
     return owner.sym_name.data if isinstance(owner, KernelOp) else None
 
 
 def _verify_edge(kernel: KernelOp, value: SSAValue, paths: Mapping[str, _Path], where: str) -> None:
     """A loop around the maker and the reader of a value cuts both at the same place."""
-    from .nest import KernelOp
-
     maker = value.owner
     if not isinstance(maker, KernelOp):
         return

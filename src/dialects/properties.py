@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, UnitAttr, f64, i64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OptPropertyDef, PropertyDef
 
+_Op = TypeVar("_Op", bound=IRDLOperation)
 
-class PlainOp(IRDLOperation):
+RULE_MODULES = {"codelet": ("codelet_rules", "codelet_fused_rules", "codelet_walk_rules"), "nest": ("nest_verify",)}
+"""Modules with rules for operations of a dialect; they know all of them, and are imported when one is verified."""
+
+RULES: dict[type, list[Callable[[Any], None]]] = {}
+
+
+def verifies(kind: type[_Op]) -> Callable[[Callable[[_Op], None]], Callable[[_Op], None]]:
+    """The function below raises `VerifyException` where an operation of `kind`, a `RuledOp`, breaks a rule."""
+
+    def note(rule: Callable[[_Op], None]) -> Callable[[_Op], None]:
+        RULES.setdefault(kind, []).append(rule)
+        return rule
+
+    return note
+
+
+@cache
+def rules_of(kind: type[IRDLOperation]) -> Sequence[Callable[[Any], None]]:
+    """The rules of a kind of operation, in the order in which they are written."""
+    for module in RULE_MODULES.get(kind.name.partition(".")[0], ()):
+        import_module(f".{module}", __package__)
+    return RULES.get(kind, ())
+
+
+class RuledOp(IRDLOperation):
+    """An operation that keeps the rules that functions marked by `verifies` check."""
+
+    def verify_(self) -> None:
+        for rule in rules_of(type(self)):
+            rule(self)
+
+
+class PlainOp(RuledOp):
     """An operation that is made with its properties as plain values."""
 
     def __init__(
