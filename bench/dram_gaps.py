@@ -12,14 +12,7 @@ from tilewright.frontends.acg import load_target
 from tilewright.search.dram import schedule
 from tilewright.zoo.schedule_networks import schedule_network
 
-NETWORKS = (
-    "resnet50",
-    "resnet101",
-    "inception_resnet_v1",
-    "randwire_small",
-    "gpt2_small_prefill",
-    "gpt2_small_decode",
-)
+NETWORKS = ("resnet50", "resnet101", "inception_resnet_v1", "randwire_small", "gpt2_small_prefill", "gpt2_small_decode")
 BATCHES = 1, 4
 MEAN_GAP = 0.05
 

@@ -16,13 +16,7 @@ import numpy as np
 
 import tilewright
 from tilewright.backends.simulator import simulate
-from tilewright.costs.dram_timing import (
-    Dram,
-    mixed_share,
-    random_share,
-    sequential_share,
-    strided_share,
-)
+from tilewright.costs.dram_timing import Dram, mixed_share, random_share, sequential_share, strided_share
 from tilewright.driver import CompileOptions
 from tilewright.frontends.input_shapes import InputShapes
 from tilewright.machine.dram import DramTiming, dram_timing, timing_names

@@ -77,10 +77,7 @@ def main() -> None:
         exact.price_batch(ARCH, problem, perfect.part(slice(0, 1)))
         ours, prices = cpu_seconds(lambda: exact.price_batch(ARCH, problem, perfect), 3)
         ragged, _ = cpu_seconds(lambda: exact.price_batch(ARCH, problem, imperfect), 3)
-        theirs, reference = cpu_seconds(
-            lambda: timeloop.price_batch(ARCH, problem, perfect, link_transfers=False),
-            3,
-        )
+        theirs, reference = cpu_seconds(lambda: timeloop.price_batch(ARCH, problem, perfect, link_transfers=False), 3)
         per_10k = 10_000 / COUNT
         report.add(f"{problem.name}: exact, perfect, 10 000", ours * per_10k, SECONDS_PER_10K, "s CPU")
         report.add(f"{problem.name}: exact, imperfect, 10 000", ragged * per_10k, SECONDS_PER_10K, "s CPU")

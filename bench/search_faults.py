@@ -163,12 +163,7 @@ FAULTS = [
     Fault(11, "cells by their largest tile", "bounds.outer:sizes_of", at_high),
     Fault(11, "energy of a cell", "bounds.tables:Tables.settled", THOUSANDTH),
     Fault(11, "words of a cell", "bounds.tables:Tables.sent", THOUSANDTH),
-    Fault(
-        11,
-        "cells told apart that are not",
-        "bounds.tables:Tables.told_apart",
-        all_told_apart,
-    ),
+    Fault(11, "cells told apart that are not", "bounds.tables:Tables.told_apart", all_told_apart),
     Fault(12, "energy times delay past a memory", "bounds.bypassing:least_product", THOUSANDTH),
     Fault(12, "energy times delay by sums", "bounds.estimates:Estimates._weighed", THOUSANDTH),
     Fault(12, "least cycles", "bounds.delays:Delays.least", THOUSANDTH),

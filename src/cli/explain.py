@@ -32,11 +32,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
     with progress_bar() as progress:
         answer = explain(
-            arguments.folder,
-            arguments.resource,
-            factor=arguments.factor,
-            jobs=arguments.jobs,
-            progress=progress,
+            arguments.folder, arguments.resource, factor=arguments.factor, jobs=arguments.jobs, progress=progress
         )
     if arguments.layer is not None:
         names = [layer["name"] for layer in answer["layers"]]

@@ -168,8 +168,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         return
     if is_map_only(arguments.target):
         yield Unused(
-            (*WAYS_TO_COMPILE, "no_trace", "csv", "dram"),
-            "on a target without instructions, whose mappings run",
+            (*WAYS_TO_COMPILE, "no_trace", "csv", "dram"), "on a target without instructions, whose mappings run"
         )
         if is_kernel(arguments.model):
             yield Unused(("batch", "shape", "dim", "tokens"), "with einsum text, whose bounds say everything")

@@ -11,17 +11,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, Region
 
 from ..machine import Capability, Compute, Link, Machine, Memory, Mnemonic, Unit
-from .acg import (
-    CapabilityOp,
-    ComputeOp,
-    GraphOp,
-    IsaOp,
-    LinkOp,
-    MemoryOp,
-    MnemonicOp,
-    UnitOp,
-    declarations,
-)
+from .acg import CapabilityOp, ComputeOp, GraphOp, IsaOp, LinkOp, MemoryOp, MnemonicOp, UnitOp, declarations
 from .acg_attributes import FormulaAttr, PairsAttr
 from .acg_macros import macro_op, macro_values
 from .acg_packets import packet_ops, packet_value

@@ -14,27 +14,12 @@ from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr, UnitAttr, i64
 from xdsl.ir import Data, Operation
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_attr_definition,
-    irdl_op_definition,
-    lazy_traits_def,
-    opt_prop_def,
-    prop_def,
-)
+from xdsl.irdl import IRDLOperation, irdl_attr_definition, irdl_op_definition, lazy_traits_def, opt_prop_def, prop_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from ..machine.packets import (
-    Advance,
-    Alternatives,
-    LoopStart,
-    PackedMnemonic,
-    PacketIsa,
-    Place,
-    RegisterFile,
-)
+from ..machine.packets import Advance, Alternatives, LoopStart, PackedMnemonic, PacketIsa, Place, RegisterFile
 from .acg_attributes import FieldsAttr, NamesAttr, PairsAttr, executed, list_of, parse_integer, parse_name, parse_pair
 from .acg_macros import in_graph
 from .acg_values import declaration, declared

@@ -32,14 +32,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.ir import (
-    Attribute,
-    Block,
-    Dialect,
-    Operation,
-    Region,
-    SSAValue,
-)
+from xdsl.ir import Attribute, Block, Dialect, Operation, Region, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -150,12 +143,7 @@ class TensorOp(PlainOp):
     )
 
     def __init__(
-        self,
-        name: str,
-        role: Role,
-        type: SurrogateType,
-        address: int | None = None,
-        ring: Sequence[int] | None = None,
+        self, name: str, role: Role, type: SurrogateType, address: int | None = None, ring: Sequence[int] | None = None
     ) -> None:
         super().__init__(results=[type], tensor_name=name, role=role, ring=ring, address=address)
 

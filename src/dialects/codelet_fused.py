@@ -31,14 +31,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Operation, Region, SSAValue
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    traits_def,
-)
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.traits import NoTerminator, SymbolOpInterface
 
 from ..algebra.window import Range

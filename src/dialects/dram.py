@@ -45,15 +45,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Block, Dialect, Operation, Region
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    lazy_traits_def,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    traits_def,
-)
+from xdsl.irdl import IRDLOperation, irdl_op_definition, lazy_traits_def, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
@@ -276,7 +268,5 @@ class ScheduleOp(PlainOp):
 
 
 Dram = Dialect(
-    "dram",
-    [InputOp, LayerOp, NetworkOp, FusedGroupOp, LayerGroupOp, TransfersOp, ScheduleOp],
-    [MachineAttr],
+    "dram", [InputOp, LayerOp, NetworkOp, FusedGroupOp, LayerGroupOp, TransfersOp, ScheduleOp], [MachineAttr]
 )

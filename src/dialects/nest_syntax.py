@@ -12,13 +12,7 @@ from xdsl.printer import Printer
 
 from ..algebra.printer import print_statement
 from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
-from .syntax import (
-    parse_attributes,
-    parse_bindings,
-    parse_capability,
-    print_attributes,
-    print_bindings,
-)
+from .syntax import parse_attributes, parse_bindings, parse_capability, print_attributes, print_bindings
 
 if TYPE_CHECKING:
     from .nest import ComputeOp, GroupOp, KernelOp
@@ -107,9 +101,7 @@ def parse_group(cls: type[GroupOp], parser: Parser) -> GroupOp:
     if not body.blocks or len(body.blocks[0].args) != len(operands):
         parser.raise_error("expected one argument of the body for each input", start, end)
     return cls.build(
-        operands=[
-            [parser.resolve_operand(o, a.type) for o, a in zip(operands, body.blocks[0].args, strict=True)],
-        ],
+        operands=[[parser.resolve_operand(o, a.type) for o, a in zip(operands, body.blocks[0].args, strict=True)]],
         properties={"sym_name": name, "dims": dims, "input_names": names},
         attributes=attributes,
         result_types=[types],

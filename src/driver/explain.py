@@ -108,12 +108,7 @@ LITTLE = 0.01
 
 
 def explain(
-    folder: Path,
-    resources: Sequence[str] = (),
-    *,
-    factor: float = 2.0,
-    jobs: int = 1,
-    progress: Progress | None = None,
+    folder: Path, resources: Sequence[str] = (), *, factor: float = 2.0, jobs: int = 1, progress: Progress | None = None
 ) -> dict[str, Any]:
     """The answer of `tilewright explain`: `levers` of the whole, and `layers` with those of each.
 

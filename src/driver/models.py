@@ -29,16 +29,7 @@ from ..universe import TILEWRIGHT_UNIVERSE
 from .fixed_shapes import with_fixed_shapes
 from .judging import judge, read_expected
 from .model_kinds import MODEL_KINDS, check_kind
-from .pipelines import (
-    AUTO,
-    INTEGER_PART,
-    CompileOptions,
-    Target,
-    machine_for,
-    parse_passes,
-    pipeline_of,
-    pipeline_text,
-)
+from .pipelines import AUTO, INTEGER_PART, CompileOptions, Target, machine_for, parse_passes, pipeline_of, pipeline_text
 from .run_inputs import choose_inputs, rows_of_inputs, rows_of_program
 from .run_options import RunOptions, against_flat
 from .watch import Watch
@@ -65,11 +56,7 @@ def make_context() -> Context:
     return context
 
 
-def load_model(
-    model: Model,
-    shapes: InputShapes | None = None,
-    products: tuple[str, str] | None = None,
-) -> ModuleOp:
+def load_model(model: Model, shapes: InputShapes | None = None, products: tuple[str, str] | None = None) -> ModuleOp:
     """A model as a module with its weights attached: a file, an ONNX object, a program of torch, a kernel, or a module.
 
     A kernel is einsum text with bounds, `O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6`, or a layer by name,

@@ -14,15 +14,7 @@ from ..costs.fusion.values import Metric, SubgraphCost
 from ..errors import InfeasibleError, TilewrightError
 from ..frontends.input_shapes import InputShapes
 from ..interruption import requested, stop_unless
-from ..search.fusion import (
-    SEEDED,
-    ExploreOptions,
-    ExploreResult,
-    PartitionOptions,
-    PartitionResult,
-    explore,
-    partition,
-)
+from ..search.fusion import SEEDED, ExploreOptions, ExploreResult, PartitionOptions, PartitionResult, explore, partition
 from ..search.fusion.progress import Report
 from ..search.fusion.scene import scene_of
 from ..search.processes import in_processes

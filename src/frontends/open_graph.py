@@ -15,14 +15,7 @@ from math import lcm
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects.builtin import (
-    I64,
-    DenseArrayBase,
-    DenseIntOrFPElementsAttr,
-    DictionaryAttr,
-    IntegerAttr,
-    ModuleOp,
-)
+from xdsl.dialects.builtin import I64, DenseArrayBase, DenseIntOrFPElementsAttr, DictionaryAttr, IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter

@@ -33,12 +33,7 @@ def narrow(array: Array, like: Array) -> Array:
 
 
 def windows(
-    x: Array,
-    kernel: Sequence[int],
-    strides: Sequence[int],
-    pads: Sequence[int],
-    dilations: Sequence[int],
-    fill: float,
+    x: Array, kernel: Sequence[int], strides: Sequence[int], pads: Sequence[int], dilations: Sequence[int], fill: float
 ) -> Iterator[tuple[tuple[int, ...], Array]]:
     """For each position in the kernel: the elements that all windows see there, `[n, c, out...]`."""
     rank = len(kernel)
@@ -307,14 +302,7 @@ def dequantize(x: Array, scale: Array, zero_point: Array | None, axis: int) -> A
 
 
 def requantize(
-    x: Array,
-    multiplier: Array,
-    shift: Array,
-    axis: int,
-    zero_point: int,
-    low: int,
-    high: int,
-    dtype: np.dtype[Any],
+    x: Array, multiplier: Array, shift: Array, axis: int, zero_point: int, low: int, high: int, dtype: np.dtype[Any]
 ) -> Array:
     """`clip(rshift_round(x * multiplier, shift) + zero_point, low, high)` in 64 bits."""
     value = x.astype(np.int64) * _per_axis(multiplier.astype(np.int64), x, axis)

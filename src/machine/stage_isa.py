@@ -44,11 +44,7 @@ class StageIsa:
         self.results = memories[shadows[target.name]]
         self.store = self._copy(self.results, False)
         self.loads = {memory.name: self._copy(memory, True) for memory in (rows, blocks, self.micro, target)}
-        self.loading, self.computing, self.storing = (
-            self.loads[rows.name].unit,
-            self.products.unit,
-            self.store.unit,
-        )
+        self.loading, self.computing, self.storing = (self.loads[rows.name].unit, self.products.unit, self.store.unit)
         units = {self.loads[blocks.name].unit, self.loading}, {self.loads[self.micro.name].unit, self.computing}
         if any(len(pair) > 1 for pair in units) or len({self.loading, self.computing, self.storing}) < 3:
             expected = "a stage that loads both factors, one that computes and loads micro-ops, one that stores"

@@ -7,16 +7,7 @@ from math import prod
 from pathlib import Path
 
 from ..costs.exact import violations_of
-from ..costs.hierarchy import (
-    Architecture,
-    Level,
-    LevelMapping,
-    Loop,
-    LoopMapping,
-    Problem,
-    Tensor,
-    architecture_of,
-)
+from ..costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor, architecture_of
 from ..dialects import nest
 from ..driver import Progress
 from ..errors import InfeasibleError

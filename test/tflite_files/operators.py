@@ -90,10 +90,7 @@ CASES: dict[str, Callable[[], bytes]] = {
         FusedActivationFunction=1,
     ),
     "conv_groups": case(
-        *("CONV_2D", [X], [(1, 6, 6, 6)]),
-        constants=[normal((6, 3, 3, 2)), normal((6,), 1)],
-        options="Conv2D",
-        **WINDOW,
+        *("CONV_2D", [X], [(1, 6, 6, 6)]), constants=[normal((6, 3, 3, 2)), normal((6,), 1)], options="Conv2D", **WINDOW
     ),
     "conv_uint8": case(
         *("CONV_2D", [X], [(1, 6, 6, 5)]),
@@ -210,15 +207,7 @@ CASES: dict[str, Callable[[], bytes]] = {
     "abs": case("ABS", [(2, 3)], [(2, 3)]),
     "round": case("ROUND", [(20,)], [(20,)]),
     "softmax": case("SOFTMAX", [(2, 5)], [(2, 5)], options="Softmax", Beta=0.5),
-    "softmax_bytes": case(
-        "SOFTMAX",
-        [(2, 5)],
-        [(2, 5)],
-        options="Softmax",
-        **BYTES,
-        made=SHARES,
-        Beta=1.0,
-    ),
+    "softmax_bytes": case("SOFTMAX", [(2, 5)], [(2, 5)], options="Softmax", **BYTES, made=SHARES, Beta=1.0),
     "log_softmax": case("LOG_SOFTMAX", [(2, 5)], [(2, 5)]),
     "mean": case("MEAN", [X], [(1, 1, 1, 4)], constants=[ints(1, 2)], options="Reducer", KeepDims=True),
     "mean_bytes": case("MEAN", [X], [(1, 4)], constants=[ints(1, -2)], options="Reducer", **BYTES, made=OTHER),
@@ -245,19 +234,14 @@ CASES: dict[str, Callable[[], bytes]] = {
     "expand_dims": case("EXPAND_DIMS", [(2, 3)], [(2, 1, 3)], constants=[ints(1)]),
     "pad": case("PAD", [X], [(1, 9, 6, 5)], constants=[np.array([[0, 0], [1, 2], [0, 0], [1, 0]], np.int32)], **BYTES),
     "mirror": case(
-        *("MIRROR_PAD", [(2, 5)], [(2, 8)]),
-        constants=[np.array([[0, 0], [1, 2]], np.int32)],
-        options="MirrorPad",
+        *("MIRROR_PAD", [(2, 5)], [(2, 8)]), constants=[np.array([[0, 0], [1, 2]], np.int32)], options="MirrorPad"
     ),
     "concat": case("CONCATENATION", [X, X], [(1, 6, 6, 8)], options="Concatenation", **BYTES, Axis=-1),
     "pack": case("PACK", [(2, 3), (2, 3)], [(2, 2, 3)], options="Pack", Axis=1, ValuesCount=2),
     "unpack": case("UNPACK", [(3, 2)], [(3,), (3,)], options="Unpack", Axis=1, Num=2),
     "split": case("SPLIT", [X], [(1, 6, 6, 2)] * 2, constants=[ints(3)], front=True, options="Split", NumSplits=2),
     "split_v": case(
-        *("SPLIT_V", [(2, 6)], [(2, 2), (2, 4)]),
-        constants=[ints(2, -1), ints(1)],
-        options="SplitV",
-        NumSplits=2,
+        *("SPLIT_V", [(2, 6)], [(2, 2), (2, 4)]), constants=[ints(2, -1), ints(1)], options="SplitV", NumSplits=2
     ),
     "slice": case("SLICE", [X], [(1, 2, 6, 3)], constants=[ints(0, 1, 0, 1), ints(1, 2, -1, 3)], options="Slice"),
     "strided_slice": case(
@@ -287,12 +271,7 @@ CASES: dict[str, Callable[[], bytes]] = {
         HalfPixelCenters=True,
     ),
     "bilinear_corners": case(
-        "RESIZE_BILINEAR",
-        [X],
-        [(1, 9, 12, 4)],
-        constants=[ints(9, 12)],
-        options="ResizeBilinear",
-        AlignCorners=True,
+        "RESIZE_BILINEAR", [X], [(1, 9, 12, 4)], constants=[ints(9, 12)], options="ResizeBilinear", AlignCorners=True
     ),
     "bilinear_bytes": case(
         "RESIZE_BILINEAR", [X], [(1, 12, 12, 4)], constants=[ints(12, 12)], options="ResizeBilinear", **BYTES

@@ -4,16 +4,7 @@ import numpy as np
 import pytest
 
 from tilewright import arrays
-from tilewright.arrays import (
-    Array,
-    Worst,
-    compare,
-    make_inputs,
-    read_arrays,
-    release_pages,
-    verdict,
-    write_arrays,
-)
+from tilewright.arrays import Array, Worst, compare, make_inputs, read_arrays, release_pages, verdict, write_arrays
 from tilewright.errors import TilewrightError
 
 

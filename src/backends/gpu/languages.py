@@ -217,10 +217,6 @@ static __device__ __forceinline__ half_bits float_to_half(float value) {
     fragments=IN_PTX,
     aligned="__align__({bytes})",
     spaces=("", ""),
-    vectors={
-        4: ("unsigned", "0u"),
-        8: ("uint2", "make_uint2(0u, 0u)"),
-        16: ("uint4", "make_uint4(0u, 0u, 0u, 0u)"),
-    },
+    vectors={4: ("unsigned", "0u"), 8: ("uint2", "make_uint2(0u, 0u)"), 16: ("uint4", "make_uint4(0u, 0u, 0u, 0u)")},
     types={1: "bool", 8: "signed char", 16: "short", 32: "int"},
 )

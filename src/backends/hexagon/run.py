@@ -89,11 +89,7 @@ memory:
 def whole_program(kernel: str, memory_bytes: int, read_bytes: int, write_from: int, write_bytes: int) -> str:
     """Assembly text of a program that takes `read_bytes` of memory and gives `write_bytes` from `write_from` on."""
     return STUB.format(
-        kernel=kernel,
-        memory_bytes=memory_bytes,
-        read_bytes=read_bytes,
-        write_from=write_from,
-        write_bytes=write_bytes,
+        kernel=kernel, memory_bytes=memory_bytes, read_bytes=read_bytes, write_from=write_from, write_bytes=write_bytes
     )
 
 

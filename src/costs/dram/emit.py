@@ -6,16 +6,7 @@ from ..soma.blocks import Split
 from .boxes import Cuts, cut_group
 from .compiled import inner
 from .staying import cell_of, is_there, source_box, stays
-from .tables import (
-    EDGE_LAYER,
-    SOURCE,
-    SOURCE_CHANNELS,
-    TWIN,
-    WEIGHT_BYTES,
-    Ints,
-    Model,
-    Net,
-)
+from .tables import EDGE_LAYER, SOURCE, SOURCE_CHANNELS, TWIN, WEIGHT_BYTES, Ints, Model, Net
 from .tile_price import price_tile
 from .workspace import (
     BOUND,
@@ -285,15 +276,7 @@ def _emit_tile(
 
 @inner
 def _emit_loads(
-    net: Net,
-    model: Model,
-    work: Workspace,
-    layer: int,
-    tile: int,
-    cuts: Cuts,
-    position: int,
-    how: int,
-    batch: int,
+    net: Net, model: Model, work: Workspace, layer: int, tile: int, cuts: Cuts, position: int, how: int, batch: int
 ) -> None:
     """Loads of what the layer's tile at `position` reads from DRAM."""
     stages, loads, tally = work.stages, work.loads, work.tally

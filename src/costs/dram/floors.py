@@ -92,14 +92,7 @@ def _reach(work: Work, rows: float, columns: float) -> float:
 
 @inner
 def _tile_price(
-    work: Work,
-    split: Split,
-    block: Block,
-    sharing: Sharing,
-    pixels: int,
-    together: int,
-    model: Model,
-    cycle_pj: float,
+    work: Work, split: Split, block: Block, sharing: Sharing, pixels: int, together: int, model: Model, cycle_pj: float
 ) -> float:
     """A tile of `pixels` in all samples.
 

@@ -13,14 +13,7 @@ from .workspace import DRAM_BYTES, Workspace
 
 @compiled
 def score(
-    net: Net,
-    model: Model,
-    splits: tuple[Split, ...],
-    batch: int,
-    state: Ints,
-    work: Workspace,
-    limit: int,
-    policy: int,
+    net: Net, model: Model, splits: tuple[Split, ...], batch: int, state: Ints, work: Workspace, limit: int, policy: int
 ) -> int:
     """Fill `work` for the fusion `state` and decide its transfers within `limit` bytes of buffer; the outcome."""
     outcome = emit(net, model, splits, batch, state, work)

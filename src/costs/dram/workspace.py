@@ -21,20 +21,8 @@ STREAMING, REUSED = 1, 2
 
 JOINED, FUSED_GROUP, LAYER_GROUP = 0, 1, 2
 
-(
-    GROUP,
-    FUSED,
-    FIRST,
-    STEP,
-    LAYER_TILES,
-    SAMPLES,
-    BOX_CHANNELS,
-    LEFT,
-    TILE_CYCLES,
-    KEPT_UNTIL,
-    DISTANCE,
-    MOVES,
-) = range(12)
+GROUP, FUSED, FIRST, STEP, LAYER_TILES, SAMPLES = range(6)
+BOX_CHANNELS, LEFT, TILE_CYCLES, KEPT_UNTIL, DISTANCE, MOVES = range(6, 12)
 """Rows of the table of stages, by layer: numbers of its layer group and fused group; position of its first tile,
 distance between, count; samples and channels of a tile; stores to come; cycles of a tile; end of the last tile of a
 reader in a later fused group of its layer group, distance to the last reader in its own, whether results go to DRAM.
@@ -78,15 +66,7 @@ tile begins, bytes of its result.
 LATENCY, DRAM_BYTES, COMPUTE_CYCLES, DRAM_CYCLES, PEAK, PEAK_POSITION, POSITIONS, LOADS, STORES, FREE, BOUND = range(11)
 """Places of the tally: latency and total cycles, the largest use of the buffer at no prefetch and where, counts."""
 
-(
-    FREE_HEAD,
-    BOUND_HEAD,
-    STORE_HEAD,
-    UNFINISHED,
-    MADE,
-    DONE,
-    CHANNEL,
-) = range(11, 18)
+FREE_HEAD, BOUND_HEAD, STORE_HEAD, UNFINISHED, MADE, DONE, CHANNEL = range(11, 18)
 """More places of the tally, for the prefetcher: the next free and bound load and store, the first unfinished store,
 stores made and transfers begun so far, when the channel is free.
 """

@@ -207,14 +207,7 @@ def _farthest(bounds: Ints, order: Ints, kinds: Ints) -> tuple[float, int]:
 
 @bare
 def _cycles(
-    n: int,
-    shape: Shape,
-    machine: Machine,
-    batch: Batch,
-    answers: Answers,
-    flow: Flow,
-    loops: Loops,
-    work: Scratch,
+    n: int, shape: Shape, machine: Machine, batch: Batch, answers: Answers, flow: Flow, loops: Loops, work: Scratch
 ) -> int:
     levels, tensors = machine.bits.shape
     cycles, asked = 1, work.asked

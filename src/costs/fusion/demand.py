@@ -77,15 +77,7 @@ def region(sources: Ints, s: Ints, u: int, tile: Ints, cores: int, narrow: int) 
 
 @bare_entry
 def demand(
-    sources: Ints,
-    s: Ints,
-    members: Ints,
-    outside: int,
-    tile: Ints,
-    cores: int,
-    align: int,
-    limit: int,
-    narrow: int = 0,
+    sources: Ints, s: Ints, members: Ints, outside: int, tile: Ints, cores: int, align: int, limit: int, narrow: int = 0
 ) -> tuple[int, int]:
     """Bytes and count of all regions: what is whole, and the stage with most of the rest; SIDE is put down in `s`.
 

@@ -44,11 +44,7 @@ class BatchPrices:
 
 
 def price_batch(
-    arch: Architecture,
-    problem: Problem,
-    mappings: MappingBatch | Sequence[LoopMapping],
-    *,
-    link_transfers: bool = True,
+    arch: Architecture, problem: Problem, mappings: MappingBatch | Sequence[LoopMapping], *, link_transfers: bool = True
 ) -> BatchPrices:
     """Price all `mappings` of `problem` on `arch`.
 

@@ -8,17 +8,7 @@ from collections.abc import Sequence
 from math import isinf, isnan
 from typing import Any, cast
 
-from xdsl.dialects.builtin import (
-    I64,
-    DenseArrayBase,
-    FloatAttr,
-    IntegerAttr,
-    StringAttr,
-    TensorType,
-    f32,
-    f64,
-    i64,
-)
+from xdsl.dialects.builtin import I64, DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, TensorType, f32, f64, i64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Operation, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_attr_definition, result_def, traits_def
@@ -256,10 +246,7 @@ class LayerOp(PlainOp, ABC):
     custom_directives = (Number,)
 
     def __init__(
-        self,
-        *operands: SSAValue | Sequence[SSAValue] | None,
-        result: Attribute | None = None,
-        **properties: Any,
+        self, *operands: SSAValue | Sequence[SSAValue] | None, result: Attribute | None = None, **properties: Any
     ):
         """With properties as plain values; the result has the type that follows (`infer`), unless one is given."""
         super().__init__(*operands, results=[TensorType(f32, []) if result is None else result], **properties)

@@ -6,23 +6,11 @@ from math import ceil, inf, log2, prod, sqrt
 
 from xdsl.dialects.builtin import TensorType, UnitAttr, f32, i32
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-)
+from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop_def, prop_def
 
 from ..types import Tensor, element_of, shape_of, si8, tensor, tensor_type
 from . import shapes
-from .base import (
-    Int,
-    LayerOp,
-    Real,
-    require_f32,
-    require_shape,
-)
+from .base import Int, LayerOp, Real, require_f32, require_shape
 from .quantized import RANGES, require_8_bits
 
 LONGEST_ROW = 1 << 15
@@ -259,14 +247,7 @@ class BatchNormOp(LayerOp):
     )
 
     def __init__(
-        self,
-        x: SSAValue,
-        scale: SSAValue,
-        bias: SSAValue,
-        mean: SSAValue,
-        variance: SSAValue,
-        *,
-        epsilon: float = 1e-5,
+        self, x: SSAValue, scale: SSAValue, bias: SSAValue, mean: SSAValue, variance: SSAValue, *, epsilon: float = 1e-5
     ):
         super().__init__(x, scale, bias, mean, variance, epsilon=epsilon)
 

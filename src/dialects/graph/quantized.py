@@ -153,8 +153,7 @@ class RequantizeOp(LayerOp):
         low, high = self.low.value.data, self.high.value.data
         lowest, highest = RANGES[element]
         shapes.require(
-            lowest <= low <= high <= highest,
-            f"expected a range inside [{lowest}, {highest}], found [{low}, {high}]",
+            lowest <= low <= high <= highest, f"expected a range inside [{lowest}, {highest}], found [{low}, {high}]"
         )
         shapes.require(
             lowest <= self.zero_point.value.data <= highest,

@@ -69,8 +69,7 @@ def conv(
     require(len(w) == len(x), f"expected weights of rank {len(x)}, found {list(w)}")
     require(groups >= 1 and w[0] % groups == 0, f"{groups} groups do not divide {w[0]} output channels")
     require(
-        w[1] * groups == x[1],
-        f"weights of {w[1]} channels in {groups} groups do not fit an input of {x[1]} channels",
+        w[1] * groups == x[1], f"weights of {w[1]} channels in {groups} groups do not fit an input of {x[1]} channels"
     )
     return (x[0], w[0], *window(x[2:], w[2:], strides, pads, dilations))
 

@@ -221,8 +221,7 @@ def pool(make: Arithmetic, kind: str, x: View, window: Window) -> View:
     extents = [x.shape[axis] for axis in still]
     channels = extents[-1] if extents else 1
     flat = views.reshape(
-        views.transpose(x, [*still, *moving]),
-        [prod(extents[:-1]), channels, *(x.shape[axis] for axis in moving)],
+        views.transpose(x, [*still, *moving]), [prod(extents[:-1]), channels, *(x.shape[axis] for axis in moving)]
     )
     kernel, strides, dilations = (
         [values[axis] for axis in moving] for values in (window.sizes, window.strides, window.dilations)

@@ -33,10 +33,7 @@ NOT_MODELLED = (
 
 
 def architecture_of_item(
-    item: Item,
-    energies: Energies | None = None,
-    problem: Problem | None = None,
-    directives: Iterable[Item] = (),
+    item: Item, energies: Energies | None = None, problem: Problem | None = None, directives: Iterable[Item] = ()
 ) -> Architecture:
     """The machine in the value of the key `architecture` or `arch`.
 

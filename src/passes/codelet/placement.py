@@ -291,11 +291,7 @@ def _move_loads(lives: Lives, early: Mapping[TensorOp, int]) -> None:
 
 
 def _rebuild(
-    op: FusedOp,
-    old: Sequence[CodeletOp],
-    gone: set[CodeletOp],
-    arriving: Sequence[Load],
-    offchip: frozenset[str],
+    op: FusedOp, old: Sequence[CodeletOp], gone: set[CodeletOp], arriving: Sequence[Load], offchip: frozenset[str]
 ) -> None:
     """The group of codelets `old` without those that are `gone`, and with those that arrive after its last loads."""
     if not arriving and not gone.intersection(old):

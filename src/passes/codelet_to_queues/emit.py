@@ -85,10 +85,7 @@ class Emitter(Runner[PlannedState]):
         self._run(codelet, PlannedState.of(codelet), self._layer(codelet))
 
     def turns(
-        self,
-        groups: Sequence[str],
-        codelets: Sequence[Codelet],
-        turns: Iterable[tuple[int, Mapping[str, Range]]],
+        self, groups: Sequence[str], codelets: Sequence[Codelet], turns: Iterable[tuple[int, Mapping[str, Range]]]
     ) -> None:
         """Emits codelets by turns: each is one of them, by number, and what its dims then range over.
 

@@ -191,12 +191,7 @@ def _copies(
 
 
 def _fills(
-    isa: Isa,
-    destination: Surrogate,
-    value: float,
-    region: Region,
-    per_step: Sequence[int],
-    memories: Mapping[str, int],
+    isa: Isa, destination: Surrogate, value: float, region: Region, per_step: Sequence[int], memories: Mapping[str, int]
 ) -> Iterator[Part]:
     binding = isa.fill(destination.memory, destination.element, value)
     if binding is None:

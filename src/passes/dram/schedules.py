@@ -108,11 +108,7 @@ def _kind(layer: dram.LayerOp) -> Kind:
 
 
 def schedule_op(
-    name: str,
-    network: dram.NetworkOp,
-    machine: MachineNumbers,
-    parsed: Parsed,
-    moves: Sequence[Move],
+    name: str, network: dram.NetworkOp, machine: MachineNumbers, parsed: Parsed, moves: Sequence[Move]
 ) -> dram.ScheduleOp:
     """A schedule of `network` as IR."""
     layers = [layer.sym_name.data for layer in network.layers]

@@ -27,15 +27,7 @@ ELEMENTWISE = (
 )
 """Layers whose result at an index needs its operands at that index (or broadcast) only."""
 
-ANCHORS = (
-    graph.ConvOp,
-    graph.GemmOp,
-    graph.MatmulOp,
-    graph.PoolOp,
-    graph.ReduceOp,
-    graph.StandardizeOp,
-    graph.LrnOp,
-)
+ANCHORS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp, graph.PoolOp, graph.ReduceOp, graph.StandardizeOp, graph.LrnOp)
 """Layers that elementwise layers may follow in one group."""
 
 OUTSIDE = (graph.WeightOp, graph.ReshapeOp, graph.LookupOp)

@@ -23,15 +23,7 @@ from ...errors import TilewrightError
 from ...zoo.schedule_networks.layers import Network, Shape
 from .samples import constants_of, live_operations
 
-MOVES = (
-    graph.ReshapeOp,
-    graph.ConcatOp,
-    graph.SliceOp,
-    graph.PadOp,
-    graph.TransposeOp,
-    graph.GatherOp,
-    graph.ExpandOp,
-)
+MOVES = (graph.ReshapeOp, graph.ConcatOp, graph.SliceOp, graph.PadOp, graph.TransposeOp, graph.GatherOp, graph.ExpandOp)
 """What computes nothing."""
 
 PRODUCTS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp)
@@ -134,10 +126,7 @@ class Recount:
             if isinstance(op, graph.QuantizeOp | graph.DequantizeOp) and op.zero_point is not None:
                 zeros[number].add(op.zero_point)
         return {
-            number: (
-                sum(size for value, size in found.items() if value not in zeros[number]),
-                sum(found.values()),
-            )
+            number: (sum(size for value, size in found.items() if value not in zeros[number]), sum(found.values()))
             for number, found in sizes.items()
         }
 

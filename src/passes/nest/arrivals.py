@@ -81,10 +81,7 @@ class Arrivals:
         """
         layer = group.layers[0]
         weights = set(layer.weights.values())
-        needed = {
-            *(value for value in group.outside if isinstance(value, BlockArgument)),
-            *weights,
-        } - self.known
+        needed = {*(value for value in group.outside if isinstance(value, BlockArgument)), *weights} - self.known
         self.known |= needed
         again = group.samples if RELOADED in layer.op.attributes else 1
         loaded = sum(size_bytes(tensor_type(value)) * (again if value in weights else 1) for value in needed)

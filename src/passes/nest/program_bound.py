@@ -11,14 +11,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...algebra.element import ELEMENT_TYPES
-from ...costs.bounds.program import (
-    Network,
-    NetworkBuilder,
-    ProgramBound,
-    Traffic,
-    Transfers,
-    program_bound,
-)
+from ...costs.bounds.program import Network, NetworkBuilder, ProgramBound, Traffic, Transfers, program_bound
 from ...dialects import nest
 from ...dialects.graph import WeightOp
 from ...dialects.types import dtype_of, element_of, shape_of

@@ -147,15 +147,7 @@ class LayerBuilder:
         operations = epilogue.operations if epilogue is not None else ()
         vector = sum(issue_cycles(self.program.target, operation.text) for operation in operations)
         problem = SumProblem(
-            batch,
-            n,
-            form.loops["y"],
-            x,
-            k,
-            lanes,
-            blocks.row_bytes,
-            output.row_bytes,
-            vector_cycles=vector,
+            batch, n, form.loops["y"], x, k, lanes, blocks.row_bytes, output.row_bytes, vector_cycles=vector
         )
         return SumLayer(self.group.sym_name.data, problem, rows, blocks, output, bias, epilogue)
 

@@ -230,10 +230,7 @@ class _TileCode:
             emit_nest(self.emitter, [("n", size.blocks - 1), *loops], [(function, rows, rows, rest)])
         turned = scratch + size.rows
         emit_permute(
-            self.emitter,
-            RowWalk(memory, turned, [(size.lanes, 1)]),
-            RowWalk(memory, scratch, [(size.rows, 1)]),
-            True,
+            self.emitter, RowWalk(memory, turned, [(size.lanes, 1)]), RowWalk(memory, scratch, [(size.rows, 1)]), True
         )
         column = self._place(operation.target)
         emit_nest(self.emitter, [], [(copy, column, Place(memory, turned, {}), Place(memory, turned, {}))])

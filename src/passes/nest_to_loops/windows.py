@@ -125,9 +125,7 @@ class _WindowBuilder:
         program.narrow(result, term)
         form = forms(self.kernels[-1])[0]
         store = Store(
-            str(term.name),
-            leaves.rows(self.kernel, form, program.place(result)),
-            8 * program.dtype(result).itemsize,
+            str(term.name), leaves.rows(self.kernel, form, program.place(result)), 8 * program.dtype(result).itemsize
         )
         n = -(-builder.width // builder.lanes)
         vectors = tuple(program.table.constant(f"{name}.factors", v, n) for v in builder.vectors)

@@ -89,12 +89,7 @@ def constants_of(expr: Expr) -> list[float]:
 
 
 def elementwise_regions(
-    emitter: Emitter,
-    storage: Storage,
-    statement: Statement,
-    shape: tuple[int, ...],
-    type_name: str,
-    unroll: int,
+    emitter: Emitter, storage: Storage, statement: Statement, shape: tuple[int, ...], type_name: str, unroll: int
 ) -> list[Region]:
     """The regions of `statement` over tensors of one shape, stored densely and filled up to whole iterations."""
     width = emitter.vector_bytes

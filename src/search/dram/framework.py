@@ -17,15 +17,7 @@ from ...costs.dram.emit import FITS
 from ...costs.dram.prefetch import DOUBLE_BUFFER
 from ...costs.dram.slices import variants
 from ...costs.dram.tables import Ints
-from ...costs.dram.workspace import (
-    FIRST,
-    GROUP,
-    LAYER_GROUP,
-    LAYER_TILES,
-    STEP,
-    TILES,
-    Workspace,
-)
+from ...costs.dram.workspace import FIRST, GROUP, LAYER_GROUP, LAYER_TILES, STEP, TILES, Workspace
 from ...costs.soma.blocks import splits
 from ...errors import InfeasibleError
 from ...interruption import hold
@@ -199,13 +191,7 @@ def _seed_tiles(network: Network, number: int, task: Task) -> int:
     array, batch = task.model.array, task.batch
     channels, filters = network.group_shape(number)
     shape, side = network.layers[number].shape, array.side
-    sizes = {
-        "C": channels / array.vector,
-        "K": filters / array.lanes,
-        "B": batch,
-        "W": shape.width,
-        "H": shape.height,
-    }
+    sizes = {"C": channels / array.vector, "K": filters / array.lanes, "B": batch, "W": shape.width, "H": shape.height}
     best, fill = "CK", -1.0
     for pair in ("CK", "CB", "CW", "BK", "HK", "HW"):
         factors = [min(1.0, sizes[dim] / side) for dim in pair]

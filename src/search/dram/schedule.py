@@ -276,12 +276,7 @@ class _Walk:
 
 
 def _anneal(
-    task: Task,
-    chain: Chain,
-    work: Workspace,
-    rounds: tuple[int, int, int],
-    heat: tuple[float, float],
-    limit: Limit,
+    task: Task, chain: Chain, work: Workspace, rounds: tuple[int, int, int], heat: tuple[float, float], limit: Limit
 ) -> None:
     """`anneal`, in pieces with a look at the clock between them."""
     first, last, total = rounds
@@ -300,14 +295,7 @@ def _rounds(task: Task) -> int:
 
 def new_chain(state: Ints, seed: int, number: int) -> Chain:
     """A chain that stands at `state`."""
-    return Chain(
-        state.copy(),
-        state.copy(),
-        state.copy(),
-        np.full(2, FAR),
-        np.zeros(2, np.int64),
-        seeded(seed, number),
-    )
+    return Chain(state.copy(), state.copy(), state.copy(), np.full(2, FAR), np.zeros(2, np.int64), seeded(seed, number))
 
 
 def _near(task: Task, chain: Chain, work: Workspace) -> bool:

@@ -10,10 +10,7 @@ from .space import Space
 
 
 def extensions(
-    space: Space,
-    done: int,
-    price: Callable[[int], float] | None,
-    fits: Callable[[int, int], bool],
+    space: Space, done: int, price: Callable[[int], float] | None, fits: Callable[[int, int], bool]
 ) -> Iterator[int]:
     """Connected groups that can run after `done`, which holds all that its layers read.
 

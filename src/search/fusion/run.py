@@ -102,17 +102,7 @@ class Annealing:
         restore_random(self.random, data["random"])
 
 
-METHODS = (
-    "ours",
-    "genetic",
-    "annealing",
-    "enumeration",
-    "depth-dp",
-    "greedy",
-    "per-layer",
-    "chain-3",
-    "chain-5",
-)
+METHODS = ("ours", "genetic", "annealing", "enumeration", "depth-dp", "greedy", "per-layer", "chain-3", "chain-5")
 """Ours; Cocco's; simulated annealing; Fused-CNN's with state compression; Irregular-NN's; Halide's; fixed lengths."""
 
 SEEDED = ("ours", "genetic", "annealing")

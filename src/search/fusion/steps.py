@@ -262,14 +262,7 @@ def leave(net: UnitTables, cuts: Cuts, found: Found) -> Floats:
 
 @inner
 def _enter(
-    net: UnitTables,
-    cuts: Cuts,
-    room: Floats,
-    entries: Floats,
-    border: float,
-    there: int,
-    cost: Floats,
-    came: Ints,
+    net: UnitTables, cuts: Cuts, room: Floats, entries: Floats, border: float, there: int, cost: Floats, came: Ints
 ) -> None:
     """The cheapest of the open groups that goes on to a cut."""
     stores, fresh = 0.0, 0.0

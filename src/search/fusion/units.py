@@ -111,11 +111,7 @@ class Units:
 
 
 def units_of(
-    space: Space,
-    tolls: Tolls,
-    weights: Sequence[int],
-    room: Room,
-    held: Mapping[tuple[int, int], int] | None = None,
+    space: Space, tolls: Tolls, weights: Sequence[int], room: Room, held: Mapping[tuple[int, int], int] | None = None
 ) -> Units:
     """All layers as units, small ones with their readers."""
     joins: dict[int, int] = {}

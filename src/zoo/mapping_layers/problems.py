@@ -71,10 +71,7 @@ def _plain(letters: str) -> list[Index]:
 
 
 def _build(
-    name: str,
-    bounds: Mapping[str, int],
-    inputs: Sequence[tuple[str, list[Index]]],
-    output: tuple[str, list[Index]],
+    name: str, bounds: Mapping[str, int], inputs: Sequence[tuple[str, list[Index]]], output: tuple[str, list[Index]]
 ) -> Problem:
     dims = tuple(bounds)
     tensors = tuple(

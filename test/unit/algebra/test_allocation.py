@@ -7,14 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.algebra.allocation import (
-    Allocation,
-    BumpAllocator,
-    LiveRange,
-    align_up,
-    allocate,
-    require_bytes,
-)
+from tilewright.algebra.allocation import Allocation, BumpAllocator, LiveRange, align_up, allocate, require_bytes
 from tilewright.errors import InfeasibleError
 
 ALIGN = st.sampled_from((1, 4, 64))

@@ -100,9 +100,6 @@ def test_explore(capsys: pytest.CaptureFixture[str]):
     assert error["expected"] == "more than 0"
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("m.onnx", "--tile-rows", "0"), ("m.onnx", "--tile-rows", "4", "--cores", "2")],
-)
+@pytest.mark.parametrize("arguments", [("m.onnx", "--tile-rows", "0"), ("m.onnx", "--tile-rows", "4", "--cores", "2")])
 def test_programs_have_rows_and_one_core(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]):
     assert answer(capsys, "partition", *arguments, code=2)["error"]["kind"] == "usage"

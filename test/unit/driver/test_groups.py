@@ -89,8 +89,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, cycles: Mapping[str, float]) -> lis
 
 
 @pytest.mark.parametrize(
-    ("cycles", "chosen"),
-    [({"": 3, "ours": 2, "greedy": 1}, "greedy"), ({"": 1, "ours": 1}, ""), ({"ours": 5}, "ours")],
+    ("cycles", "chosen"), [({"": 3, "ours": 2, "greedy": 1}, "greedy"), ({"": 1, "ours": 1}, ""), ({"ours": 5}, "ours")]
 )
 def test_ways_without_room_are_left_out_and_only_the_chosen_one_is_proven(
     monkeypatch: pytest.MonkeyPatch, pools: ModuleOp, cycles: Mapping[str, float], chosen: str

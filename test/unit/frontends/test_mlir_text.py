@@ -16,8 +16,7 @@ def test_closed(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "place"),
-    [('"', "1:1"), ('a\n b "c\n"d"', "2:4"), (r'"a\q"', "1:1"), ('"a" "' + 100_000 * "a", "1:5")],
+    ("text", "place"), [('"', "1:1"), ('a\n b "c\n"d"', "2:4"), (r'"a\q"', "1:1"), ('"a" "' + 100_000 * "a", "1:5")]
 )
 def test_open(text: str, place: str) -> None:
     with pytest.raises(TilewrightError) as error:

@@ -27,11 +27,7 @@ from ...bench_scripts import bench
 whole_networks = bench("whole_networks")
 
 
-ATTRIBUTES = {
-    "Concat": [("axis", 0)],
-    "Cast": [("to", 1)],
-    "MaxPool": [("kernel_shape", [2, 2]), ("strides", [2, 2])],
-}
+ATTRIBUTES = {"Concat": [("axis", 0)], "Cast": [("to", 1)], "MaxPool": [("kernel_shape", [2, 2]), ("strides", [2, 2])]}
 
 
 def model(

@@ -8,15 +8,7 @@ from typing import Any
 import pytest
 
 from tilewright.errors import TilewrightError
-from tilewright.zoo.schedule_networks import (
-    NAMES,
-    Layer,
-    Network,
-    Shape,
-    gpt2_decode,
-    gpt2_prefill,
-    schedule_network,
-)
+from tilewright.zoo.schedule_networks import NAMES, Layer, Network, Shape, gpt2_decode, gpt2_prefill, schedule_network
 
 FULL = Path(__file__).parents[4] / "shared/data/networks.json"
 

@@ -50,10 +50,7 @@ class Chip:
         """Pieces of `size` bytes of DRAM, one per point of the loops (iterations, stride), and what was written."""
         shape = (*(n for n, _ in loops), size)
         strides = (*(stride for _, stride in loops), 1)
-        return (
-            as_strided(self.dram[start:], shape, strides),
-            as_strided(self.dram_written[start:], shape, strides),
-        )
+        return (as_strided(self.dram[start:], shape, strides), as_strided(self.dram_written[start:], shape, strides))
 
     def check_rows(self, step: Step, name: str, low: int, high: int) -> None:
         """Traps rows outside of a memory (or of the part that one tile may use), and remembers how far they reach."""

@@ -177,12 +177,7 @@ def _cuts(lanes: int, end: int) -> list[tuple[int, int]]:
 
 
 def _whole(
-    formula: Expr,
-    capability: Capability,
-    low: Floats,
-    high: Floats,
-    ways: Mapping[str, Any],
-    fixed: NDArray[np.bool_],
+    formula: Expr, capability: Capability, low: Floats, high: Floats, ways: Mapping[str, Any], fixed: NDArray[np.bool_]
 ) -> _Part:
     zero, known = np.zeros(low.shape), np.ones(low.shape[1], np.bool_)
     env = {name: _Part(value, value, zero, zero, known) for name, value in ways.items()}

@@ -7,19 +7,7 @@ from collections.abc import Iterable
 from itertools import product
 from random import Random
 
-from tilewright.costs.fusion import (
-    POINT,
-    WHOLE,
-    Axis,
-    Edge,
-    Held,
-    Input,
-    Layer,
-    LayerGraph,
-    Scheme,
-    Shape,
-    Window,
-)
+from tilewright.costs.fusion import POINT, WHOLE, Axis, Edge, Held, Input, Layer, LayerGraph, Scheme, Shape, Window
 
 Spot = tuple[int, int]
 

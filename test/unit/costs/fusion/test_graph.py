@@ -5,16 +5,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.costs.fusion import (
-    Edge,
-    Input,
-    Layer,
-    LayerGraph,
-    Shape,
-    SubgraphPricer,
-    Window,
-    layer_graph,
-)
+from tilewright.costs.fusion import Edge, Input, Layer, LayerGraph, Shape, SubgraphPricer, Window, layer_graph
 from tilewright.errors import TilewrightError
 from tilewright.zoo.paper_networks import COCCO_NAMES, network
 

@@ -104,9 +104,7 @@ def test_figure_7():
     """Tiles of 4 by 4 that overlap by 1: column 5 stays in MAIN, the first row of columns 6 to 8 comes out of SIDE."""
     window = Window(4, 3, 1)
     graph = LayerGraph(
-        "figure 7",
-        (Input("x", Shape(1, 23, 23)),),
-        (Layer("y", "conv", Shape(1, 8, 8), (Edge(-1, window, window),)),),
+        "figure 7", (Input("x", Shape(1, 23, 23)),), (Layer("y", "conv", Shape(1, 8, 8), (Edge(-1, window, window),)),)
     )
     source = scheme_of(graph, [0], (1, 1), ROOMY).by_number[-1]
     assert (source.rows.held, source.columns.held, source.rows.kept) == (4, 4, 1)

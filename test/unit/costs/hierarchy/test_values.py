@@ -14,12 +14,7 @@ PROBLEM = Problem(
     ),
 )
 ARCH = Architecture(
-    "two",
-    (Level("Reg", 1, 8, 4, 1, 1.0, holds=("W",)), Level("DRAM", None, 1, 1, 1, 100.0)),
-    "MAC",
-    8,
-    4,
-    1.0,
+    "two", (Level("Reg", 1, 8, 4, 1, 1.0, holds=("W",)), Level("DRAM", None, 1, 1, 1, 100.0)), "MAC", 8, 4, 1.0
 )
 
 

@@ -12,17 +12,7 @@ from tilewright.costs.notation import INPUT, OUTPUT, WEIGHT, Choices, Tensor
 from tilewright.costs.soma.fusion import FusedGroup, check_fusion
 from tilewright.zoo.schedule_networks.layers import Network
 
-from .reference_reach import (
-    COLUMNS,
-    ROWS,
-    Region,
-    Span,
-    cuts_of,
-    read_region,
-    read_span,
-    source_channels,
-    sources_of,
-)
+from .reference_reach import COLUMNS, ROWS, Region, Span, cuts_of, read_region, read_span, source_channels, sources_of
 
 
 class Tile(NamedTuple):
@@ -122,12 +112,7 @@ def _spans(network: Network, group: FusedGroup, cuts: tuple[int, int, int]) -> d
 
 
 def _reader_span(
-    network: Network,
-    spans: dict[int, tuple[list[Span], list[Span]]],
-    source: int,
-    reader: int,
-    axis: int,
-    part: int,
+    network: Network, spans: dict[int, tuple[list[Span], list[Span]]], source: int, reader: int, axis: int, part: int
 ) -> Span:
     low, high = spans[reader][1 - axis][0]
     channels = network.layers[reader].shape.channels

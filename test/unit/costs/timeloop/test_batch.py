@@ -86,10 +86,7 @@ def random_mapping(rng: random.Random, arch: Architecture, problem: Problem) -> 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_a_batch_prices_as_evaluate_does(seed: int, links: bool, compiled: bool):
     rng = random.Random(seed)
-    arch, problem = (
-        random_machine(rng),
-        (random_sums if compiled else random_problem)(rng),
-    )
+    arch, problem = (random_machine(rng), (random_sums if compiled else random_problem)(rng))
     mappings = [random_mapping(rng, arch, problem) for _ in range(15)]
     batch = price_batch(arch, problem, mappings, link_transfers=links)
     for n, mapping in enumerate(mappings):

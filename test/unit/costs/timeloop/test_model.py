@@ -185,10 +185,7 @@ def test_overflow_of_memory_and_array_is_reported():
     nest = mapping(level((M, 8), (K, 16)), level(x=((N, 8),)))
     prices = evaluate(machine(), gemm(8, 8, 16), nest)
     found = [(v.level, v.resource, v.demand, v.bound, v.unit) for v in prices.violations]
-    assert found == [
-        ("L1", "capacity", 8 * 16 + 16 + 8, 64, "words"),
-        ("DRAM", "columns", 8, 4, "children"),
-    ]
+    assert found == [("L1", "capacity", 8 * 16 + 16 + 8, 64, "words"), ("DRAM", "columns", 8, 4, "children")]
     assert not prices.valid
 
 

@@ -34,10 +34,7 @@ CASES: dict[str, tuple[Operation, object]] = {
     "integer reduce": (graph.ReduceOp("sum", value(X, ui8), axes=[2, 3], keepdims=False), tensor((1, 4), i32)),
     "softmax": (graph.SoftmaxOp(value((2, 3)), axis=1), tensor((2, 3), f32)),
     "layer_norm": (graph.LayerNormOp(value((2, 3)), value((3,)), axis=1), tensor((2, 3), f32)),
-    "standardize": (
-        graph.StandardizeOp(value((2, 3), si8), axis=1, epsilon=0.5, bits=18),
-        tensor((2, 3), i32),
-    ),
+    "standardize": (graph.StandardizeOp(value((2, 3), si8), axis=1, epsilon=0.5, bits=18), tensor((2, 3), i32)),
     "lrn": (graph.LrnOp(value(X), size=5, alpha=1e-4, beta=0.75, bias=1.0), tensor(X, f32)),
     "integer lrn": (graph.LrnOp(value(X, ui8), size=5, alpha=5.0, beta=0.75, bias=9.0, zero_point=2), tensor(X, f32)),
     "batch_norm": (graph.BatchNormOp(value(X), *(value((4,)) for _ in range(4))), tensor(X, f32)),

@@ -10,10 +10,7 @@ from .operations import Array, check, compute, texts
 
 TEXTS = texts("linalg_operations")
 
-REFUSED = {
-    "maxpool_3d_default": "windows are taken as named operations",
-    "matmulinteger": "found i32 by i32",
-}
+REFUSED = {"maxpool_3d_default": "windows are taken as named operations", "matmulinteger": "found i32 by i32"}
 """What the error about a text says."""
 
 
@@ -157,8 +154,7 @@ def test_products(name: str, formula: str):
 
 
 @pytest.mark.parametrize(
-    ("formula", "kinds"),
-    [("mk,kn->mn", 2), ("abk,cbk->cab", 2), ("bmk,bnk->bnm", 1), ("mk,k->m", 1), ("mk,mk->m", 1)],
+    ("formula", "kinds"), [("mk,kn->mn", 2), ("abk,cbk->cab", 2), ("bmk,bnk->bnm", 1), ("mk,k->m", 1), ("mk,mk->m", 1)]
 )
 def test_generic_products(formula: str, kinds: int):
     """Sums of products become matrix products where operands lack dims, else are reduced."""

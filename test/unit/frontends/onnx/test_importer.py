@@ -152,11 +152,7 @@ def test_runtime_indices() -> None:
 
 
 def test_constant_inputs_follow_what_they_come_from() -> None:
-    nodes = [
-        node("Shape", ["x"], ["s"]),
-        node("Concat", ["s", "extra"], ["t"], axis=0),
-        node("Reshape", ["x", "t"]),
-    ]
+    nodes = [node("Shape", ["x"], ["s"]), node("Concat", ["s", "extra"], ["t"], axis=0), node("Reshape", ["x", "t"])]
     proto = model(nodes, {"x": (2, 3)}, ["y"])
     proto.graph.input.append(helper.make_tensor_value_info("extra", TensorProto.INT64, (1,)))
     assert constant_inputs(proto) == ("extra",)

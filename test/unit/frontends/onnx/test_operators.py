@@ -139,10 +139,7 @@ def test_random_windows(data: st.DataObject) -> None:
     rank = data.draw(st.integers(1, 2))
     draw = data.draw
     kernel = [draw(st.integers(1, 4)) for _ in range(rank)]
-    attributes: dict[str, Any] = {
-        "kernel_shape": kernel,
-        "strides": [draw(st.integers(1, 3)) for _ in range(rank)],
-    }
+    attributes: dict[str, Any] = {"kernel_shape": kernel, "strides": [draw(st.integers(1, 3)) for _ in range(rank)]}
     op = draw(st.sampled_from(["Conv", "MaxPool", "AveragePool"]))
     if draw(st.booleans()):
         attributes["pads"] = [draw(st.integers(0, kernel[i % rank] - 1)) for i in range(2 * rank)]

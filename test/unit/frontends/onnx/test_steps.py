@@ -101,10 +101,7 @@ def test_names_of_the_model_stay_its_own() -> None:
 
 def test_random_numbers_of_a_tensor_differ_from_step_to_step() -> None:
     """What makes them reads a constant only, and is there in each step."""
-    nodes = [
-        helper.make_node("RandomNormalLike", ["w"], ["noise"]),
-        helper.make_node("Add", ["x", "noise"], ["y"]),
-    ]
+    nodes = [helper.make_node("RandomNormalLike", ["w"], ["noise"]), helper.make_node("Add", ["x", "noise"], ["y"])]
     x, y = (helper.make_tensor_value_info(name, 1, [2]) for name in "xy")
     graph = helper.make_graph(nodes, "g", [x], [y], [numpy_helper.from_array(np.zeros(2, np.float32), "w")])
     made = repeated(helper.make_model(graph), Steps(3, [Carry("x", "output", "y")]))

@@ -133,10 +133,9 @@ def test_a_model_without_a_folder_has_no_external_data(tmp_path: Path) -> None:
 @pytest.mark.parametrize("values", ["raw_data", "float_data", "double_data", "int64_data"])
 def test_large_values_inside_the_model(tmp_path: Path, values: str) -> None:
     """They are not parsed, and mean the same, in an initializer and in a Constant node."""
-    dtype, element = {
-        "double_data": (np.float64, TensorProto.DOUBLE),
-        "int64_data": (np.int64, TensorProto.INT64),
-    }.get(values, (np.float32, TensorProto.FLOAT))
+    dtype, element = {"double_data": (np.float64, TensorProto.DOUBLE), "int64_data": (np.int64, TensorProto.INT64)}.get(
+        values, (np.float32, TensorProto.FLOAT)
+    )
     array = WEIGHTS.astype(dtype)
     raw = values == "raw_data"
     tensor = helper.make_tensor("w", element, array.shape, array.tobytes() if raw else array.reshape(-1), raw=raw)

@@ -99,10 +99,7 @@ REFUSED = {
         lambda: of_constant("SPLIT", np.array(1, np.int32), first=True, outputs=3),
         "a divisor of 4 as the number of pieces, found 3",
     ),
-    "numbers": (
-        lambda: of_constant("TRANSPOSE", np.ones(40, np.int32)),
-        "at most 32 integers as .*, found 40",
-    ),
+    "numbers": (lambda: of_constant("TRANSPOSE", np.ones(40, np.int32)), "at most 32 integers as .*, found 40"),
     "inputs": (lambda: Model().bytes([]), "a graph with outputs, found none"),
     "bytes": (short_weights, r"48 bytes for \[3, 4\], found 44"),
 }

@@ -118,14 +118,7 @@ func.func @main(%x : tensor<5x7xf32>) -> (tensor<5x7xf32>, tensor<35xf32>, tenso
 }
 """
 
-KERNELS = {
-    "conv": CONV,
-    "integer_conv": INTEGER_CONV,
-    "pool": POOL,
-    "softmax": SOFTMAX,
-    "moves": MOVES,
-    "twice": TWICE,
-}
+KERNELS = {"conv": CONV, "integer_conv": INTEGER_CONV, "pool": POOL, "softmax": SOFTMAX, "moves": MOVES, "twice": TWICE}
 PASSES = XDSL_UNIVERSE.all_passes | TILEWRIGHT_UNIVERSE.all_passes
 Array = NDArray[Any]
 

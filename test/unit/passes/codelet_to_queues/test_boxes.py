@@ -8,22 +8,10 @@ import pytest
 
 from tilewright.errors import TilewrightError
 from tilewright.passes.codelet_to_queues import boxes
-from tilewright.passes.codelet_to_queues.boxes import (
-    MOST_INTERVALS,
-    BoxAxis,
-    Reach,
-    Slot,
-    cut,
-    merge_axes,
-    reach_of,
-)
+from tilewright.passes.codelet_to_queues.boxes import MOST_INTERVALS, BoxAxis, Reach, Slot, cut, merge_axes, reach_of
 
 FREE = (-(1 << 20), (1 << 20) - 1)
-SLOTS = [
-    Slot("c", 3, (FREE, FREE)),
-    Slot("b", 100, (FREE, FREE)),
-    Slot("a", 7, ((1, 1), (1, 1))),
-]
+SLOTS = [Slot("c", 3, (FREE, FREE)), Slot("b", 100, (FREE, FREE)), Slot("a", 7, ((1, 1), (1, 1)))]
 
 
 def elements(axes: Sequence[BoxAxis], offsets: Sequence[int] = (0, 0)) -> set[tuple[int, ...]]:

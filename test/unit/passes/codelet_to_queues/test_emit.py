@@ -101,10 +101,7 @@ def test_reductions_start_at_the_first_pieces_of_their_dims():
 
 
 def test_strides_that_a_compute_cannot_say_are_named():
-    surrogates = (
-        local("Y[m]", {"m": 2}, "f32", 0),
-        Surrogate("X", "SPAD", (2, 100, 100), "f32", (64,)),
-    )
+    surrogates = (local("Y[m]", {"m": 2}, "f32", 0), Surrogate("X", "SPAD", (2, 100, 100), "f32", (64,)))
     issue = Issue("VPU", "unary", parse_statement("O[m] = relu(A[m, 0, 0])"), (0, 1), (("a", "m"),), (("F", "relu"),))
     with pytest.raises(TilewrightError, match=r"stride of -1024 to 1023 B of A along a in VPU.unary, found 40000 B"):
         emitted(Codelet("far", (("m", 2),), surrogates, (Define(0), issue)))
@@ -131,10 +128,7 @@ def test_reductions_in_parts_need_an_instruction_that_goes_on():
 
 @pytest.mark.parametrize(("value", "element"), [(0.5, "i8"), (float("-inf"), "i32"), (300.0, "i8")])
 def test_padding_that_no_fill_can_write_is_refused(value: float, element: str):
-    surrogates = (
-        Surrogate("x", "DRAM", (3,), element, (0,), constant=True),
-        local("X[m - 1]", {"m": 5}, element, 0),
-    )
+    surrogates = (Surrogate("x", "DRAM", (3,), element, (0,), constant=True), local("X[m - 1]", {"m": 5}, element, 0))
     spec = Codelet("pad", (("m", 5),), surrogates, (Define(1), Transfer(0, 1, value)))
     with pytest.raises(TilewrightError, match="an instruction that fills"):
         emitted(spec)

@@ -17,15 +17,7 @@ from tilewright.backends.simulator import simulate
 from tilewright.dialects.codelet import CodeletOp, ProgramOp, TensorOp
 from tilewright.dialects.codelet_fused import FusedOp
 from tilewright.dialects.graph import FusedGroupOp
-from tilewright.driver import (
-    CompileOptions,
-    compile,
-    load_model,
-    make_context,
-    parse_passes,
-    pipeline_text,
-    reference,
-)
+from tilewright.driver import CompileOptions, compile, load_model, make_context, parse_passes, pipeline_text, reference
 from tilewright.driver.partitions import program_partition
 from tilewright.frontends.acg import target_files
 from tilewright.interpreters.codelet import run_program

@@ -81,14 +81,7 @@ class Inside(NamedTuple):
 
 @bare_entry
 def least_product(
-    model: Model,
-    skeleton: Skeleton,
-    plan: Plan,
-    cells: Ints,
-    known: Inside,
-    far: Floats,
-    rooms: Floats,
-    words: Floats,
+    model: Model, skeleton: Skeleton, plan: Plan, cells: Ints, known: Inside, far: Floats, rooms: Floats, words: Floats
 ) -> float:
     """The least energy times delay over `cells` (C,) of a plan, the smallest tile first.
 

@@ -162,12 +162,7 @@ class Outer:
         return self._tables.size(t, tiles)
 
     def waiting(
-        self,
-        inmost: int,
-        more: tuple[float, float],
-        sizes: Callable[[int], Floats],
-        *,
-        inside: bool = True,
+        self, inmost: int, more: tuple[float, float], sizes: Callable[[int], Floats], *, inside: bool = True
     ) -> Floats:
         """Least cycles until the first tiles of the tensors `inmost` are there, and until the last ones are back.
 

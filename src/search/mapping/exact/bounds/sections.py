@@ -31,12 +31,7 @@ class Section:
     """Tables of `outer` for some of its tiles, those of `part`; all have a cell for each."""
 
     def __init__(
-        self,
-        outer: Outer,
-        part: tuple[Grid, Sizes],
-        begin: bytes,
-        store: Store[np.float64],
-        places: Store[np.int64],
+        self, outer: Outer, part: tuple[Grid, Sizes], begin: bytes, store: Store[np.float64], places: Store[np.int64]
     ) -> None:
         self.outer, self._begin, self._store, self._places = outer, begin, store, places
         self.grid, self._cells_by_dim = part

@@ -134,14 +134,7 @@ def ragged_most(task: Task, level: int, t: int, dims: int, after: bool) -> float
 
 @bare
 def settle_group(
-    task: Task,
-    level: int,
-    killed: int,
-    group: int,
-    mark: Ints,
-    sliding: tuple[int, int],
-    after: bool,
-    words: Floats,
+    task: Task, level: int, killed: int, group: int, mark: Ints, sliding: tuple[int, int], after: bool, words: Floats
 ) -> float:
     """Energy of the tensors `killed` by one of the loops `group` which rest in the tile `mark`.
 

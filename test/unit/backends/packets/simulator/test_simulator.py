@@ -45,18 +45,13 @@ def test_all_reads_come_before_all_writes():
 
 
 def test_an_address_moves_on_after_its_use():
-    out, _ = run(
-        (op("VLOADP", O=0, B=0, I=1),),
-        (op("VSTORE", A=0, B=0, I=1),),
-    )
+    out, _ = run((op("VLOADP", O=0, B=0, I=1),), (op("VSTORE", A=0, B=0, I=1),))
     assert out[:32] == list(range(32))
 
 
 def test_rotation_goes_around():
     out, _ = run(
-        (op("SET", O=1, I=8), op("VLOAD", O=0, B=0, I=0)),
-        (op("VROR", O=1, A=0, B=1),),
-        (op("VSTORE", A=1, B=0, I=2),),
+        (op("SET", O=1, I=8), op("VLOAD", O=0, B=0, I=0)), (op("VROR", O=1, A=0, B=1),), (op("VSTORE", A=1, B=0, I=2),)
     )
     assert out[:32] == [*range(2, 32), 0, 1]
 
@@ -82,11 +77,7 @@ def test_loops_count():
 
 
 def test_sums_wrap():
-    out, _ = run(
-        (op("SET", O=1, I=2**31 - 1),),
-        (op("ADDI", O=1, A=1, I=1),),
-        (op("STOREW", A=1, B=0, I=256),),
-    )
+    out, _ = run((op("SET", O=1, I=2**31 - 1),), (op("ADDI", O=1, A=1, I=1),), (op("STOREW", A=1, B=0, I=256),))
     assert out[0] == -(2**31)
 
 

@@ -19,10 +19,7 @@ def test_lives_of_a_load_and_a_store():
     stream = make_stream(machine, assemble(machine, text))
     (found,) = occupancies(stream, list(run_queues(stream)), [0, 0, 1])
     assert (found.memory, found.block) == ("GBUF", 1)
-    assert found.lives == (
-        Life(0, 1600, 0, 200, 0, True),
-        Life(800, 2400, 200, 300, 1, True),
-    )
+    assert found.lives == (Life(0, 1600, 0, 200, 0, True), Life(800, 2400, 200, 300, 1, True))
 
 
 def test_lives_of_a_network_do_not_overlap(report: Report):

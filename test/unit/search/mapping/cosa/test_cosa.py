@@ -39,11 +39,7 @@ TIMELOOP = Request("edp", "timeloop", Space(split_axes=True))
 
 
 def machine(inner: int = 8, middle: int = 24) -> Architecture:
-    levels = (
-        Level("L1", inner, 4, 2, 1, 1.0),
-        Level("L2", middle, 1, 1, 1, 6.0),
-        Level("DRAM", None, 1, 1, 1, 60.0),
-    )
+    levels = (Level("L1", inner, 4, 2, 1, 1.0), Level("L2", middle, 1, 1, 1, 6.0), Level("DRAM", None, 1, 1, 1, 60.0))
     return Architecture("small", levels, "MAC", 4, 2, 0.5)
 
 

@@ -53,11 +53,7 @@ def test_tiles_of_inner_memories_that_leave_late_make_a_bound_larger(monkeypatch
 
 def _by_tile_and_best(kept: tuple[tuple[int, int], ...], room: int = 10) -> tuple[float, float]:
     """On a machine whose outermost memory takes long, with a small one inside of it."""
-    levels = (
-        Level("L0", room, 1, 1, 1, 0.5),
-        Level("L1", 80, 1, 1, 1, 1.0),
-        Level("L2", None, 1, 1, 1, 8.0, 1, 1),
-    )
+    levels = (Level("L0", room, 1, 1, 1, 0.5), Level("L1", 80, 1, 1, 1, 1.0), Level("L2", None, 1, 1, 1, 8.0, 1, 1))
     request = Request(space=Space(bypass=True, factors="perfect"))
     arch = Architecture("slow", levels, "MAC", 1, 1, 0.1)
     search = Search(arch, GEMM, request, bounds_of(arch, GEMM))

@@ -75,11 +75,7 @@ def test_tiles_for_which_memories_outside_have_no_room() -> None:
 
     None of them need be in that memory, but those further in, of which Z sees nothing, can be no longer either.
     """
-    tensors = (
-        Tensor("A", ((0, 1),)),
-        Tensor("B", ((1, 0), (0, 1))),
-        Tensor("Z", ((1, 0),), is_output=True),
-    )
+    tensors = (Tensor("A", ((0, 1),)), Tensor("B", ((1, 0), (0, 1))), Tensor("Z", ((1, 0),), is_output=True))
     problem = Problem("matrix_vector", ("m", "k"), (6, 8), tensors)
     levels = (
         Level("L0", 1, 1, 1, 1, 1.0, holds=("Z",)),

@@ -13,11 +13,7 @@ from ..enumerate import cheapest
 
 def test_a_window_may_want_more_children_than_half_of_a_bound():
     """Three children for r = 4: the window 3 p + 2 r of the first is then where it was when p advances by two."""
-    tensors = (
-        Tensor("I", ((3, 2),)),
-        Tensor("W", ((0, 1),)),
-        Tensor("Z", ((1, 0),), is_output=True, word_bits=8),
-    )
+    tensors = (Tensor("I", ((3, 2),)), Tensor("W", ((0, 1),)), Tensor("Z", ((1, 0),), is_output=True, word_bits=8))
     levels = (
         Level("L0", 16, 6, 6, 1, 5.0, write_energy_pj=2.0, holds=("I",)),
         Level("L1", 64, 2, 2, 1, 20.0, holds=()),

@@ -11,14 +11,7 @@ from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.search.mapping.exact.bounds import cost_to_go, estimates, outer
 from tilewright.search.mapping.values import OBJECTIVES, Factors, Request, Space
 
-from ..enumerate import (
-    random_arrays,
-    random_kernel,
-    random_machine,
-    random_problem,
-    random_sliding_problem,
-    verdict,
-)
+from ..enumerate import random_arrays, random_kernel, random_machine, random_problem, random_sliding_problem, verdict
 
 PAIRS = 110
 """Pairs per kind of factors that are small enough to enumerate."""
@@ -108,11 +101,7 @@ def test_children_with_every_other_row_keep_more_than_those_with_larger_tiles(
 
 def test_children_may_share_unequally():
     """Windows of 3 and 1 rows take 5 + 2 words, those of 2 and 2 rows 4 + 4."""
-    tensors = (
-        Tensor("I", ((1, 2),), word_bits=8),
-        Tensor("W", ((0, 1),)),
-        Tensor("Z", ((1, 0),), True),
-    )
+    tensors = (Tensor("I", ((1, 2),), word_bits=8), Tensor("W", ((0, 1),)), Tensor("Z", ((1, 0),), True))
     levels = (Level("L0", 8, 12, 6, 1, 0.3), Level("L1", 64, 4, 2, 1, 20.0), Level("L2", None, 1, 1, 1, 16.0))
     arch = Architecture("rows", levels, "MAC", 12, 6, 1.0)
     problem, space = Problem("dilated", ("p", "r"), (4, 4), tensors), Space(False, True, "imperfect")

@@ -32,11 +32,7 @@ GEMM = Problem(
 
 
 def machine(inner: int) -> Architecture:
-    levels = (
-        Level("L1", inner, 4, 2, 1, 0.8),
-        Level("L2", 60, 1, 1, 1, 7.0, 3, 2),
-        Level("DRAM", None, 1, 1, 1, 60.0),
-    )
+    levels = (Level("L1", inner, 4, 2, 1, 0.8), Level("L2", 60, 1, 1, 1, 7.0, 3, 2), Level("DRAM", None, 1, 1, 1, 60.0))
     return Architecture("test", levels, "MAC", 4, 2, 1.0)
 
 
