@@ -223,7 +223,7 @@ def reused_late(
 ) -> tuple[int, ...]:
     """Addresses of the same buffers, as valid, whose bytes stay unused for longer after each life, where that is found.
 
-    Who takes bytes at once waits for those that had them.  Large buffers move first (`placing.lengthen_reuse`).
+    Who takes bytes at once waits for those that had them.  Large buffers move first (`lengthen_reuse`).
     """
 
     columns = np.array(ranges, np.int64).reshape(-1, 3)

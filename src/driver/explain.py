@@ -113,7 +113,7 @@ def explain(
     """The answer of `tilewright explain`: `levers` of the whole, and `layers` with those of each.
 
     A lever is an attribute of the target times `factor`, and what the network takes then; `error` where no program fits
-    such a machine.  `hiding` of a layer that waits tells how much more hides that (`driver.hiding`).  What the folder
+    such a machine.  `hiding` of a layer that waits tells how much more hides that (`hiding`).  What the folder
     was compiled from is compiled again, so it must still be there.
     """
     program = load_program(folder)

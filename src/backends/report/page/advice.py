@@ -98,7 +98,7 @@ OUTCOMES = {
     "moved": "with {of} other layers wait instead, the run takes {cycles:,.0f} cycles",
     "left": "{of} leaves {wait_cycles:,} of them",
 }
-"""What `explain` found about a wait with more of a resource (`driver.hiding`)."""
+"""What `explain` found about a wait with more of a resource (`driver.explain`)."""
 
 
 def _hiding(layer: Mapping[str, Any]) -> str:
