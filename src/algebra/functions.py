@@ -194,6 +194,10 @@ def _rsqrt(x: Array) -> Array:
     return np.divide(1, np.sqrt(x))
 
 
+def _compare(ufunc: np.ufunc) -> Callable[[Array, Array], Array]:
+    return lambda a, b: np.asarray(ufunc(a, b)).astype(np.int64)
+
+
 def _table() -> dict[str, Function]:
     rows: list[tuple[str, int, str, Callable[..., Array]]] = [
         ("add", 2, "num", np.add),
@@ -249,7 +253,7 @@ def _table() -> dict[str, Function]:
     ]
     comparisons = ("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal)
     comparisons += ("gt", np.greater), ("ge", np.greater_equal)
-    rows += [(name, 2, "num", (lambda a, b: np.asarray(ufunc(a, b)).astype(np.int64))) for name, ufunc in comparisons]
+    rows += [(name, 2, "num", _compare(ufunc)) for name, ufunc in comparisons]
     rows += [(name, 1, "any", _cast_function(dtype)) for name, dtype in ELEMENT_TYPES.items()]
     rows += [(f"sat_{n}", 1, "any", _saturate(ELEMENT_TYPES[n])) for n in ("i8", "u8", "i16", "u16", "i32")]
     return {row[0]: Function(*row) for row in rows}
