@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 
+from ..garbage import SELDOM
 from ..interruption import as_program
 
 
@@ -18,4 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return run(arguments)
 
-    return as_program(run) if arguments is None else run()
+    if arguments is not None:
+        return run()
+    gc.set_threshold(*SELDOM)
+    return as_program(run)

@@ -18,6 +18,7 @@ from numba.core.caching import IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.types import unliteral
 
+from ..garbage import SELDOM
 from .clock import compiling
 from .kernel_sources import version
 
@@ -136,10 +137,6 @@ def _look_for_blas_late() -> None:
         linalg.ensure_blas = ensure
 
 
-COMPILING = 50_000, 20, 20
-"""How seldom Python looks for cycles of garbage while numba compiles, which makes millions of objects that stay."""
-
-
 LONG_S = 2.0
 """Seconds of compiling after which the log says why people wait."""
 
@@ -156,7 +153,7 @@ class _AtWork(event.Listener):
         """The compiler begins, maybe with what another function calls."""
         if self.depth == 0:
             self.usual = gc.get_threshold()
-            gc.set_threshold(*COMPILING)
+            gc.set_threshold(*SELDOM)
             compiling.begin()
         self.depth += 1
         if self.first:

@@ -16,6 +16,7 @@ from numba import njit
 from numba.core.caching import IndexDataCacheFile
 
 from tilewright.costs import compiled
+from tilewright.garbage import SELDOM
 from tilewright.search.mapping.exact.bounds.delays import Worth, weigh
 
 
@@ -70,11 +71,15 @@ def test_kept_code_is_made_anew_after_an_edit_of_what_it_calls(tmp_path: Path):
 
 @pytest.mark.skipif(compiled.INTERPRETED, reason="functions are not compiled")
 def test_garbage_is_looked_for_as_ever_once_code_is_made():
-    usual, seen = gc.get_threshold(), list[object]()
-    with compiled.event.install_listener("numba:compiler_lock", _Notes(seen)):
-        njit(lambda x: x + 2)(1)
-    assert compiled.COMPILING in seen
-    assert gc.get_threshold() == usual
+    before, usual, seen = gc.get_threshold(), (700, 10, 10), list[object]()
+    gc.set_threshold(*usual)
+    try:
+        with compiled.event.install_listener("numba:compiler_lock", _Notes(seen)):
+            njit(lambda x: x + 2)(1)
+        assert SELDOM in seen
+        assert gc.get_threshold() == usual
+    finally:
+        gc.set_threshold(*before)
 
 
 class _Notes(compiled.event.Listener):
@@ -97,6 +102,7 @@ import numpy as np
 from numba import njit
 from tilewright.algebra.allocation import LiveRange, allocate
 from tilewright.costs import compiled
+from tilewright.garbage import SELDOM
 
 allocate([LiveRange(0, 2, 10)], 100, 4)
 print("scipy.linalg" in sys.modules)
