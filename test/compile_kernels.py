@@ -14,7 +14,8 @@ from tilewright.cli.kernel_cache import GEMM, SEARCHES, WAIT
 
 (PERFECT, IMPERFECT, REFINED), *OTHERS = (search.commands for search in SEARCHES.values())
 DECODE = ("schedule", "gpt2_small_decode", "--tokens", "17", "--rounds", "2")
-SIMULATED = tuple(("run", GEMM, "--target", target) for target in ("edge16", "conventional", "hvx"))
+ON_MESH = ("run", GEMM, "--target", "conventional", "--platform", "noc")
+SIMULATED = (*(("run", GEMM, "--target", target) for target in ("edge16", "hvx", "vta")), ON_MESH)
 FIRST = (PERFECT, REFINED, *SIMULATED)
 SECOND = (
     *(command for commands in OTHERS for command in commands),

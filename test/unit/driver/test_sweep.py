@@ -26,7 +26,7 @@ from tilewright.frontends.acg import load_target
 from tilewright.machine.changes import attribute
 
 SPEC = """
-networks = ["O[m,n] += A[m,k] * B[k,n]; m=100 n=40 k=60"]
+networks = ["O[m,n] += A[m,k] * B[k,n]; m=16 n=16 k=16"]
 objectives = ["cycles", "room"]
 [attributes]
 "GBUF.depth" = [4096, 16384]

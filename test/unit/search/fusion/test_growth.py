@@ -15,7 +15,7 @@ from tilewright.search.fusion.simple import best_cuts, greedy
 from tilewright.zoo.schedule_networks.table import INPUT, Table
 
 MACHINE = replace(Platform(), buffers=Buffers(4096, 4096))
-LAYERS = (64, 128, 256)
+LAYERS = (32, 64, 128)
 
 
 def deep(layers: int) -> SubgraphPricer:
