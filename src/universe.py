@@ -45,6 +45,7 @@ PASSES_BY_FOLDER = {
         "nest-map",
         "nest-band",
         "nest-split-weights",
+        "nest-split-joins",
         "nest-schedule",
         "nest-swap-factors",
         "nest-spread-weights",

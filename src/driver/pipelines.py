@@ -107,7 +107,8 @@ class Room(NamedTuple):
     such chunks of one head.  With `slack` of 0 or more weights come into holes between maps, with `late` bytes are
     taken again as late as can be (`codelet-prefetch`).  With `unfold` taps lie among the channels where these are few
     (`graph-unfold`), with `band` depthwise convolutions make several results of a row together (`nest-band`), with
-    `spread` weights also come to the memory of maps (`nest-spread-weights`).
+    `spread` weights also come to the memory of maps (`nest-spread-weights`), with `split_joins` channelwise layers of
+    joined maps wait for the last of these only where they read it (`nest-split-joins`).
     """
 
     share: float = 1.0
@@ -123,6 +124,7 @@ class Room(NamedTuple):
     reload: bool = False
     band: bool = False
     spread: bool = False
+    split_joins: bool = False
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
@@ -132,6 +134,7 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     return (
         "" if scheduled else "graph-fuse",
         f"convert-graph-to-nest{{in_place=true{by_sample}}}" if scheduled else "convert-graph-to-nest",
+        "nest-split-joins" if room.split_joins else "",
         "nest-band" if room.band else "",
         "nest-split-weights" if scheduled and not options.schedule else "",
         f"nest-schedule{{share={_plain(room.share)} span={room.span}{reload}}}" if scheduled else "",

@@ -27,6 +27,7 @@ from ..passes.graph.graph_split_hidden import Hidden, hidden_parts
 from ..passes.graph.graph_unfold import unfoldable
 from ..passes.nest.nest_band import bands
 from ..passes.nest.nest_schedule import Reader
+from ..passes.nest.nest_split_joins import split_joins
 from ..passes.nest.nest_spread_weights import spread
 from ..search.lengths import least_price
 from ..search.reloaded_spans import reloaded_spans
@@ -83,6 +84,7 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
     ways.take(Room(), dump)
     ways.unfold()
     ways.band()
+    ways.split_joins()
     plain = ways.best
     apart = ways.sample_by_sample, ways.reload
     for try_way in reversed(apart) if ways.has_attention() else apart:
@@ -160,6 +162,13 @@ class _Ways:
         worth_cycles = LEAST_SAVING * self.found[Room()].lower_bound.get("cycles", 0.0)
         if self.is_worth_more() and self._bands_save() > worth_cycles:
             self.take(self.best._replace(band=True))
+
+    def split_joins(self) -> None:
+        """Channelwise layers of joined maps in two parts."""
+        best = self.best._replace(split_joins=True)
+        if self.is_worth_more():
+            module = self.before("nest-split-joins", best)
+            self.take_each([best] if any(split_joins(module, Constants.of(module))) else [])
 
     def spread(self) -> None:
         """Weights also in the memory of maps, where the estimate says that some come earlier so."""
@@ -326,6 +335,7 @@ def _way(room: Room) -> str:
     """A schedule's way to run samples, heads and hidden maps, to place weights, and to make pieces, in words."""
     parts = ", taps as channels" * room.unfold + ", neighbours together" * room.band
     parts += ", weights beside maps" * room.spread
+    parts += ", joined maps apart" * room.split_joins
     parts += f", {room.span} layers sample by sample" if room.span else ""
     parts += ", weights loaded for each" * room.reload
     parts += ", heads split" * room.split_heads + ", head by head" * room.heads

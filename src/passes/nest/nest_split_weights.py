@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from ...costs.mapping.problem import Group, tileable_dims, touches
 from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...dialects.graph import WeightOp
-from ...dialects.types import size_bytes, tensor_type
+from ...dialects.types import shape_of, size_bytes, tensor_type
 from ...interpreters.constants import Constants
 from ..names import unique_name
 from .trees import group_of
@@ -64,7 +64,7 @@ class NestSplitWeightsPass(ModulePass):
         for group in [inner for inner in op.walk() if isinstance(inner, nest.GroupOp) and not inner.is_mapped]:
             split = _split_of(group, room_bytes, constants)
             if split is not None:
-                _Parts(group, split, constants).make()
+                Parts(group, split, constants).make()
         constants.tidy()
 
 
@@ -81,11 +81,11 @@ def _split_of(op: nest.GroupOp, room_bytes: int, constants: Constants) -> Split 
     weights = {n.data: v for n, v in zip(op.input_names, op.inputs, strict=True) if isinstance(v.owner, WeightOp)}
     sizes = {name: size_bytes(tensor_type(value)) for name, value in weights.items()}
     largest = max(sizes, key=lambda name: sizes[name], default="")
-    if not sizes or sizes[largest] <= SHARE * room_bytes or not _is_assigned(op):
+    if not sizes or sizes[largest] <= SHARE * room_bytes or not is_assigned(op):
         return None
     group = group_of(op)
     for dim in tileable_dims(group):
-        axes = _axes(group, dim, weights)
+        axes = axes_of(group, dim, weights)
         if axes is None or largest not in axes or any(constants.array(weights[n]) is None for n in axes.keys() & sizes):
             continue
         extent = group.extents[dim]
@@ -94,7 +94,7 @@ def _split_of(op: nest.GroupOp, room_bytes: int, constants: Constants) -> Split 
     return None
 
 
-def _is_assigned(op: nest.GroupOp) -> bool:
+def is_assigned(op: nest.GroupOp) -> bool:
     """Whether a group has one result, in no input, that its first writer assigns."""
     if len(op.outs) != 1:
         return False
@@ -103,8 +103,8 @@ def _is_assigned(op: nest.GroupOp) -> bool:
     return first is not None and first.init is None and first.statement.data.reduce == "="
 
 
-def _axes(group: Group, dim: str, weights: Mapping[str, SSAValue]) -> Mapping[str, int] | None:
-    """The axis that a dim is of each weight that it indexes, of what is between kernels, and of the result.
+def axes_of(group: Group, dim: str, cut: Container[str]) -> Mapping[str, int] | None:
+    """The axis that a dim is of each input to `cut` that it indexes, of what is between kernels, and of the result.
 
     None where it is a part of an axis, or some kernel does not have it.
     """
@@ -112,7 +112,7 @@ def _axes(group: Group, dim: str, weights: Mapping[str, SSAValue]) -> Mapping[st
     for buffer in group.buffers:
         uses = touches(group, buffer.name)
         is_indexed = any(dim in form.names for use in uses for form in use.forms)
-        if buffer.is_input and (buffer.name not in weights or not is_indexed):
+        if buffer.is_input and (buffer.name not in cut or not is_indexed):
             continue
         axes = [[axis for axis, form in enumerate(use.forms) if dim in form.names] for use in uses]
         axis = axes[0][0] if is_indexed and axes[0] else 0
@@ -124,7 +124,7 @@ def _axes(group: Group, dim: str, weights: Mapping[str, SSAValue]) -> Mapping[st
 
 
 @dataclass
-class _Parts:
+class Parts:
     """Makes the parts of a group."""
 
     op: nest.GroupOp
@@ -173,14 +173,28 @@ class _Parts:
         return nest.GroupOp(name, dims, inputs, [op.outs[0].type], Region(block))
 
     def _cut(self, name: str, value: SSAValue, number: int, places: range) -> SSAValue:
-        """The weights of a part; a map, or what the dim does not index, as it is."""
+        """The weights of a part, or its side of a join; another map, or what the dim does not index, as it is."""
         if name not in self.split.axes:
             return value
+        if isinstance(value.owner, nest.JoinOp):
+            return self._side(value.owner, last=number > 0)
         array = self.constants.array(value)
         assert array is not None
         assert isinstance(value.owner, WeightOp)
         part = array.take(places, self.split.axes[name])
         made = self.constants.weight(f"{value.owner.resource}.{number}", part)
+        Rewriter.insert_op(made, InsertPoint.before(self.op))
+        return made.result
+
+    def _side(self, join: nest.JoinOp, *, last: bool) -> SSAValue:
+        """The last of what is joined, or all before it."""
+        *others, end = join.pieces
+        if last or len(others) == 1:
+            return end if last else others[0]
+        axis, whole = join.axis.value.data, tensor_type(join.result)
+        shape = list(whole.get_shape())
+        shape[axis] -= shape_of(end)[axis]
+        made = nest.JoinOp(others, axis, TensorType(whole.get_element_type(), shape))
         Rewriter.insert_op(made, InsertPoint.before(self.op))
         return made.result
 
