@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import product
 from math import inf, prod
 from typing import NamedTuple
 
@@ -17,7 +16,6 @@ from .....costs.hierarchy import Architecture, LoopMapping, Problem
 from .....costs.hierarchy.batch import Batch, MappingBatch
 from .....costs.timeloop.batch_model import Workspace as TimeloopWorkspace
 from ..bounds.estimates import ROUNDING, Estimates
-from ..bounds.hops import Placement
 from ..dominance.orders import Blocks, blocks_of, count_of, looping, orders_of, orders_that_count
 from ..dominance.symmetries import members
 from ..space.model import WINDOW, Ints, Model
@@ -38,9 +36,10 @@ MAX_MEMBERS = 4096
 
 
 class Site(NamedTuple):
-    """Where a skeleton's mappings run: `layouts` of its instances, not all of them if `unplaced`."""
+    """Where a skeleton's mappings run: `layouts` (N, L, 4, D) of its instances, each as `hops.Placement`s, not all of
+    them if `unplaced`."""
 
-    layouts: Sequence[Sequence[Placement]]
+    layouts: Ints
     unplaced: bool
 
 
@@ -103,7 +102,7 @@ class Settling:
         leaves.number[0] = 0
         energies, low = [inf] * number, inf
         if self.sets is None or site.unplaced or self.diving:
-            energies = self.price(leaves.temporal[:number], leaves.order[:number], site.layouts[0])
+            energies = self.price(leaves.temporal[:number], leaves.order[:number], site.layouts[:1])
         for row in range(0 if self.diving else number):
             bound, least = leaves.bound[row].tolist()
             if energies[row] > least * (1 + ROUNDING) and bound < self.best.enough * (1 - ROUNDING):
@@ -130,7 +129,7 @@ class Settling:
             return bound
         for first in range(0, len(factors), LEAVES):
             chosen = np.array(factors[first : first + LEAVES])
-            low = min([low, *(self.arrange(row, chosen, layout, site) for layout in site.layouts)])
+            low = min([low, *(self.arrange(row, chosen, layout, site) for layout in site.layouts[:, None])])
             if self.hurried:
                 break
         return low
@@ -158,7 +157,7 @@ class Settling:
             return [factors]
         return members(self.bounds, self.skeleton.spread, factors, MAX_MEMBERS, self.plain)
 
-    def arrange(self, row: int, factors: Ints, layout: Sequence[Placement], site: Site) -> float:
+    def arrange(self, row: int, factors: Ints, layout: Ints, site: Site) -> float:
         """Settle some `factors` (N, L, D) of a leaf by their best order; returns a lower bound of what is not settled.
 
         That order takes least energy, but others may take fewer cycles.
@@ -181,27 +180,26 @@ class Settling:
                 low = min(low, float(bounds[n]))
         return low
 
-    def try_orders(self, row: int, factors: Ints, layout: Sequence[Placement], site: Site) -> bool:
+    def try_orders(self, row: int, factors: Ints, layout: Ints, site: Site) -> bool:
         """Price all orders in a leaf's blocks; False if it is late, or there are too many over all layouts."""
         blocks = blocks_of(self.leaves, row, self.model, self.skeleton.kept)
         few = count_of(blocks) * len(site.layouts) <= MAX_ORDERS
-        return few and self.price_orders(factors, blocks, [layout], LEAVES)
+        return few and self.price_orders(factors, blocks, layout, LEAVES)
 
-    def price_orders(
-        self, factors: Ints, blocks: Blocks, layouts: Sequence[Sequence[Placement]], together: int
-    ) -> bool:
+    def price_orders(self, factors: Ints, blocks: Blocks, layouts: Ints, together: int) -> bool:
         """Price all orders of some `blocks` in each of the layouts, so many `together`; False if it is late."""
         orders = np.array(list(orders_of(blocks)), np.int64)
-        for layout, first in product(layouts, range(0, len(orders), together)):
+        number = len(layouts) * len(orders)
+        for first in range(0, number, together):
             if self.is_late():
                 return False
-            some = orders[first : first + together]
-            self.price(np.repeat(factors[None], len(some), axis=0), some, layout)
+            layout, order = np.divmod(np.arange(first, min(first + together, number)), len(orders))
+            self.price(np.repeat(factors[None], len(order), axis=0), orders[order], layouts[layout])
         return True
 
-    def price(self, factors: Ints, orders: Ints, layout: Sequence[Placement]) -> list[float]:
+    def price(self, factors: Ints, orders: Ints, layouts: Ints) -> list[float]:
         """Energies (N,) of mappings (N, L, D), the best of which is kept."""
-        number, batch = len(factors), self.rows(layout, factors, orders)
+        number, batch = len(factors), self.rows(layouts, factors, orders)
         rows = MappingBatch(*batch)
         answers = self.timeloop.price(rows) if self.model.timeloop else self.room.price(rows)
         self.evaluated += number
@@ -213,9 +211,9 @@ class Settling:
                 self.best.offer(self.value(energy, cycles), energy, cycles, found)
         return energies
 
-    def rows(self, layout: Sequence[Placement], factors: Ints, orders: Ints) -> Batch:
-        """Mappings (N, L, D) of the skeleton, to be priced."""
+    def rows(self, layouts: Ints, factors: Ints, orders: Ints) -> Batch:
+        """Mappings (N, L, D) of the skeleton in `layouts` (N or 1, L, 4, D), to be priced."""
         number = len(factors)
         kept = np.broadcast_to(self.skeleton.kept.astype(np.bool_), (number, *self.skeleton.kept.shape)).copy()
-        x, y, along_x, along_y = (np.array([[level[part] for level in layout]] * number, np.int64) for part in range(4))
+        x, y, along_x, along_y = np.broadcast_to(layouts, (number, *layouts.shape[1:])).transpose(2, 0, 1, 3).copy()
         return Batch(factors, orders, x, along_x, y, along_y, kept)

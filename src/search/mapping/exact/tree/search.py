@@ -143,11 +143,12 @@ class Search:
     def site(self, spread: Spread, kept: Kept) -> Site:
         """Where a skeleton runs: one placement of its instances where it does not matter or there are too many."""
         if self.placed:
-            return Site(*placements(self.model, spread, self.meshes, split=self.request.space.split_axes))
+            found, many = placements(self.model, spread, self.meshes, split=self.request.space.split_axes)
+            return Site(np.array(found), many)
         found = self.hops.placements(spread) if self.hops.some else None
         if found is not None:
-            return Site(found, False)
-        return Site([[plain(layout) for layout in self.layouts(spread, kept) or []]], self.hops.some)
+            return Site(np.array(found), False)
+        return Site(np.array([[plain(layout) for layout in self.layouts(spread, kept) or []]]), self.hops.some)
 
     def take(self, mapping: LoopMapping, energy: float, cycles: int) -> None:
         """Take over a mapping that is known, if it is better than the best."""
