@@ -43,7 +43,7 @@ from exchange import exchange as exchange_function
 from tilewright.certificates.check import Follower
 from tilewright.costs.hierarchy import Architecture, Problem
 from tilewright.errors import TilewrightError
-from tilewright.mapping.answer import certify
+from tilewright.mapping.certify import certify
 from tilewright.search.mapping.mappers import map_problem
 from tilewright.search.mapping.values import OBJECTIVES, CostModel, Factors, Request, Space
 
