@@ -71,8 +71,9 @@ class ConvertGraphToNestPass(ModulePass):
     zero points and diagonals, where they are known.
 
     With `in_place`, for maps that stay on chip (`nest-schedule`), layers that stand by themselves become one group with
-    what follows them element by element, what is joined along channels is read where it lies (`nest.join`), and weights
-    and inputs that several products read are copied to a map, with `by_sample` inputs of which one sample has room.
+    what follows them element by element, what is joined along channels is read where it lies (`nest.join`), others are
+    joined right before their first reader, and weights and inputs that several products read are copied to a map, with
+    `by_sample` inputs of which one sample has room.
     """
 
     name = "convert-graph-to-nest"
@@ -127,6 +128,8 @@ class _Conversion:
         for arg in self.block.args:
             if arg in self.shared:
                 self._keep(arg, arg.name_hint or "input", self.block.first_op)
+        if self.in_place:
+            self._join_late()
         for op, layers in list(self._steps()):
             self.at = op
             self._convert(op, layers)
@@ -138,6 +141,18 @@ class _Conversion:
         for op in reversed(self.done):
             op.detach()
             op.erase(safe_erase=False)
+
+    def _join_late(self) -> None:
+        """Moves what is joined by copies to right before its first reader: an input among the pieces, as the cache of a
+        decoder, takes no room before.
+        """
+        for op in reversed(list(self.block.ops)):
+            if not isinstance(op, graph.ConcatOp) or not op.result.uses or is_read_in_place(op):
+                continue
+            reader = first_reader(op.result, self.block)
+            if not isinstance(reader, func.ReturnOp):
+                op.detach()
+                Rewriter.insert_op(op, InsertPoint.before(reader))
 
     def _make_outputs(self) -> None:
         """Each returned value gets a tensor of its own: a copy where it is an argument, a weight, or returned twice."""

@@ -65,3 +65,21 @@ func.func @viewed(%x : tensor<1x4x8x8xf32>, %y : tensor<1x4x64xf32>) -> tensor<1
   %c = graph.pool max %b kernel [3, 3] strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] : (tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
   func.return %c : tensor<1x8x8x8xf32>
 }
+
+// It is copied right before the first that reads it.
+// CHECK-LABEL: func.func @late
+// APART-LABEL: func.func @late
+func.func @late(%x : tensor<1x4x8x8xf32>, %y : tensor<1x4x8x8xf32>) -> (tensor<1x4x8x8xf32>, tensor<1x4x16x8xf32>) {
+  // CHECK: nest.kernel @max
+  // CHECK: nest.kernel @copy
+  // CHECK: nest.kernel @copy
+  // CHECK: nest.kernel @relu
+  // APART: nest.kernel @copy
+  // APART: nest.kernel @copy
+  // APART: nest.kernel @max
+  // APART: nest.kernel @relu
+  %a = graph.concat %x, %y axis 2 : (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x16x8xf32>
+  %b = graph.pool max %x kernel [3, 3] strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %c = graph.unary relu %a : (tensor<1x4x16x8xf32>) -> tensor<1x4x16x8xf32>
+  func.return %b, %c : tensor<1x4x8x8xf32>, tensor<1x4x16x8xf32>
+}
