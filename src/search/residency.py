@@ -16,10 +16,10 @@ from math import inf
 class Layer:
     """A layer by the numbers of the maps that it reads and makes.
 
-    Its weights have `weight_bytes` in their memory; where they can be loaded piece by piece, `piece_bytes` are those of
-    two pieces, of each size that these may have, ascending.  `scratch_bytes` lie between its kernels.  Only with
-    `by_rows` it runs in groups, tile by tile, and only with `by_sample` in a span of layers, one sample after another.
-    As a whole it may make its map in the place of one of `overwrites`, if it is the last to read that.
+    Its weights have `weight_bytes` in their memory, copies of maps there `copied_bytes`; where weights can be loaded
+    piece by piece, `piece_bytes` are those of two pieces, of each size that these may have, ascending.  `scratch_bytes`
+    lie between its kernels.  Only with `by_rows` it runs in groups, tile by tile, and only with `by_sample` in a span
+    of layers, one sample after another.  It may make its map as a whole in the place of one of `overwrites`, read last.
     """
 
     reads: tuple[int, ...]
@@ -27,6 +27,7 @@ class Layer:
     weight_bytes: int = 0
     piece_bytes: tuple[int, ...] = ()
     scratch_bytes: int = 0
+    copied_bytes: int = 0
     by_rows: bool = False
     by_sample: bool = False
     overwrites: tuple[int, ...] = ()
@@ -237,7 +238,7 @@ class Search:
                 return whole
         if start < self.span:
             return whole
-        own, weights_bytes = network.weight_capacity_bytes, sum(layer.weight_bytes for layer in layers)
+        own, weights_bytes = network.weight_capacity_bytes, sum(x.weight_bytes + x.copied_bytes for x in layers)
         if own is None:
             need += weights_bytes
         if (own is not None and weights_bytes > own) or not all(layer.by_rows for layer in layers):

@@ -123,6 +123,7 @@ class Reader:
             weight_bytes=total,
             piece_bytes=tuple(sorted(self._pieces(layer))),
             scratch_bytes=scratch,
+            copied_bytes=sum(size_bytes(tensor_type(value)) for value in layer.copied.values()),
             by_rows=layer.by_rows,
             by_sample=bool(layer.sample) and shape_of(layer.result)[0] == self.samples > 1,
             overwrites=tuple(self._overwrites(layer)),

@@ -285,12 +285,12 @@ class FusedGroup:
 
     @cached_property
     def map_memory(self) -> str:
-        """The memory of all maps."""
+        """The memory of all maps but those that are copied to another."""
         found = dict.fromkeys(
             memory
             for layer in self.layers
             for name, memory in layer.memories.items()
-            if name in layer.maps or layer.problem.by_name[name].is_result
+            if name not in layer.copied and (name in layer.maps or layer.problem.by_name[name].is_result)
         )
         if len(found) > 1:
             raise unsupported(self.layers[0].result, "maps in one memory", " and ".join(found))
@@ -331,8 +331,13 @@ class FusedGroup:
         return {layer.op for layer in self.layers}
 
     def _layer(self, layer: FusedLayer) -> Layer:
+        """A layer as the scheme sees it: what is copied to another memory is there as a whole, as weights are."""
         edges: dict[Edge, None] = {}
         for name, pieces in layer.maps.items():
+            if name in layer.copied:
+                if layer.copied[name] in self.number:
+                    raise unsupported(layer.result, "copies of maps of other groups", "of one of this group")
+                continue
             for piece in pieces:
                 rows, columns = (WHOLE, WHOLE) if piece.whole else layer.windows[name]
                 place = self.number.get(piece.root, -1)

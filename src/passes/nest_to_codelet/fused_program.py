@@ -134,9 +134,14 @@ class FusedBuilder:
                 yield Turn(self._add(self._store_whole(value, layer), layer, moved), sample)
 
     def _copied(self, layer: FusedLayer) -> Iterator[CodeletOp]:
-        """Copies of the maps that a layer reads from another memory than they lie in, with the room around them."""
+        """Copies of maps that a layer reads from another memory than they are kept in, as wholes with the room around
+        them; where layers run tile by tile, a map that is not kept comes from DRAM.
+        """
         for name, root in layer.copied.items():
-            region, title = self.regions[root], f"{layer.op.sym_name.data} {name}"
+            if root in self.copies:
+                continue
+            is_there = self.group.whole or root in self.onchip.tensors
+            region, title = (self.regions if is_there else self.offchip)[root], f"{layer.op.sym_name.data} {name}"
             type_ = SurrogateType.get(surrogate(region).sizes, element_of(root), layer.memories[name])
             self.copies[root] = self._tensor(title, type_, None)
             yield in_rows(transfer_codelet(f"{title}.copy", (region, self.copies[root]), type_.sizes), type_.sizes)
@@ -167,22 +172,20 @@ class FusedBuilder:
     def _tiled(self) -> Iterator[Turn]:
         """The turns of the group's execution scheme; weights and maps that are kept are there before."""
         scheme = self.group.scheme
-        first = self.group.layers[0]
-        loaded = [
-            value
-            for value in (self.group.value_of(source.number) for source in scheme.sources)
-            if self._kept_map(value)
-        ]
+        sources = (self.group.value_of(source.number) for source in scheme.sources)
+        roots = (root for layer in self.group.layers for root in layer.copied.values())
+        loaded = [value for value in dict.fromkeys((*sources, *roots)) if self._kept_map(value)]
         for source in scheme.sources:
             self._region(source)
         self._place_weights()
+        copied = [(each, layer) for layer in self.group.layers for each in self._copied(layer)]
         layers = [self._layer(layer) for layer in self.group.layers]
         for codelet, layer in zip(layers, self.group.layers, strict=True):
             self._add(codelet, layer, (layer.sample, layer.row, layer.column))
-        for value in loaded:
-            yield Turn(self._add(self._load_whole(value), first))
-        if self.fills:
-            yield Turn(self._add(self._fill(), first))
+        fills = [self._fill()] if self.fills else []
+        own = [(codelet, self.group.layers[0]) for codelet in (*map(self._load_whole, loaded), *fills)]
+        for codelet, layer in (*own, *copied):
+            yield Turn(self._add(codelet, layer))
         loads = {
             place: self._add(load, layer)
             for place, layer in enumerate(self.group.layers)
@@ -299,9 +302,8 @@ class FusedBuilder:
         return LayerBuilder(self.group.machine, layer, places, borders, streamed).build()
 
     def _piece(self, piece: Piece, memory: str) -> fused_codelets.Place:
-        region, shift = self.regions[piece.root], self._shift(piece.root, piece.value)
-        if self.group.whole and surrogate(region).memory != memory:
-            region = self.copies[piece.root]
+        is_copied = memory != self.group.map_memory
+        region, shift = (self.copies if is_copied else self.regions)[piece.root], self._shift(piece.root, piece.value)
         return fused_codelets.Place(self._viewed(piece.root, region, piece.value), piece.start, piece.stop, shift)
 
     def _shift(self, root: SSAValue, value: SSAValue) -> tuple[int, ...]:
