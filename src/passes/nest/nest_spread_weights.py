@@ -148,7 +148,9 @@ def _step(group: FusedGroup, there: Sequence[SSAValue], rooms: Mapping[SSAValue,
     step.held[memory] = sum(map(_bytes, {*there, *moved})) + 2 * scratch
     products = list(filter(is_product, layer.problem.kernels))
     swap = swapped(group, layer, products[0], rooms, pricer) if len(products) == 1 else None
-    if swap is not None and swap.copied_to and swap.weight_memory == memory != layer.memories[swap.weight]:
+    if swap is None or swap.weight not in layer.weights:
+        return step
+    if swap.copied_to and swap.weight_memory == memory != layer.memories[swap.weight]:
         step.swap, step.other = swap, _exchanged(step, layer, swap)
     return step
 

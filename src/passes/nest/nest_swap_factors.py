@@ -54,7 +54,8 @@ class NestSwapFactorsPass(ModulePass):
 
     of layers that run as a whole (`nest-schedule`) for which that saves an eighth of the cycles.  Where weights have a
     memory of their own, the map is copied there before (`convert-nest-to-codelet`): such layers are taken, those first
-    that save most for each cycle of copies, as long as products take more cycles than all loads and copies.
+    that save most for each cycle of copies, as long as products take more cycles than all loads and copies.  Where
+    these take more, products of two maps have the smaller one copied in place of the larger.
     """
 
     name = "nest-swap-factors"
@@ -70,7 +71,8 @@ class NestSwapFactorsPass(ModulePass):
 class Swap:
     """A product with its factors in the other order: its cycles `before` and `after`, and those of the copy it takes.
 
-    The buffer `weight` then lies in `weight_memory`, and `map_bytes` are copied to the memory `copied_to`, if any.
+    The buffer `weight` then lies in `weight_memory`, and `map_bytes` are copied to the memory `copied_to`, if any.  A
+    map in place of `weight` need not be copied any more: `moved` is less by that.
     """
 
     kernel: nest.KernelOp
@@ -118,9 +120,13 @@ def _swap(function: FuncOp, pricer: Pricer) -> None:
     ]
     worked = sum(product_cycles(kernel, layer, pricer) for _, layer, kernel in products)
     moved = load_cycles(function, pricer)
-    found = [swap for product in products if (swap := swapped(*product, rooms, pricer)) and swap.is_faster]
-    for each in sorted(found, key=lambda each: each.moved / each.saved):
-        if each.moved == 0 or worked - each.saved > moved + each.moved:
+    found = [swap for product in products if (swap := swapped(*product, rooms, pricer))]
+    for each in sorted((swap for swap in found if swap.is_faster), key=lambda each: each.moved / each.saved):
+        if each.moved <= 0 or worked - each.saved > moved + each.moved:
+            worked, moved = worked - each.saved, moved + each.moved
+            each.make()
+    for each in found:
+        if not each.is_faster and each.moved < 0 and worked - each.saved <= moved + each.moved:
             worked, moved = worked - each.saved, moved + each.moved
             each.make()
 
@@ -135,10 +141,10 @@ def is_product(kernel: Kernel) -> bool:
 def swapped(
     group: FusedGroup, layer: FusedLayer, kernel: Kernel, rooms: Mapping[SSAValue, Padding], pricer: Pricer
 ) -> Swap | None:
-    """The product of a map and weights in the other order, if it is possible."""
+    """The product of a map and weights, or of two maps, in the other order, if it is possible."""
     (x, buffer), (w, weight) = ((use.tensor, use.buffer) for use in kernel.uses[1:])
     alone = all(len(touches(layer.problem, name)) == 1 for name in (buffer, weight))
-    if not group.whole or not alone or buffer not in layer.maps or weight not in layer.weights:
+    if not group.whole or not alone or buffer not in layer.maps or weight not in {*layer.weights, *layer.copied}:
         return None
     if {BY_SAMPLE, "piece_bytes"} & set(layer.op.attributes):
         return None
@@ -159,7 +165,8 @@ def swapped(
         room = memory_of(pricer.machine, copied_to).capacity_bytes * ROOM
         if others or len(links) != 1 or bordered or size > room:
             return None
-        moved = size / links[0].bandwidth_bytes_per_cycle
+        freed = _bytes(layer.copied[weight], rooms) if weight in layer.copied else 0
+        moved = (size - freed) / links[0].bandwidth_bytes_per_cycle
     made = next(op for op in layer.op.kernels if op.sym_name.data == kernel.name)
     return Swap(made, before, after, moved, weight, memories[w], size, copied_to)
 

@@ -26,3 +26,30 @@ func.func @main(%x : tensor<1x32x34x34xsi8>) -> tensor<1x256x32x32xi32> {
   }
   func.return %z : tensor<1x256x32x32xi32>
 }
+
+// Of two maps the smaller is copied to the memory of weights where loads and copies take longer than products; that of a
+// quarter of that memory is not.
+// SWAP-LABEL: func.func @step
+// SWAP: nest.kernel @mac "Y[m, n] += B[k, n] * A[m, k]" (A = %A, B = %B)
+// SMALL-LABEL: func.func @step
+// SMALL: nest.kernel @mac "Y[m, n] += A[m, k] * B[k, n]"
+func.func @step(%a : tensor<1x4096xsi8>, %b : tensor<4096x64xsi8>) -> tensor<1x64xi32> {
+  %y = nest.group @scores dims {m = 1, n = 64, k = 4096} ins(A = %a, B = %b) -> tensor<1x64xi32> {
+  ^bb0(%A : tensor<1x4096xsi8>, %B : tensor<4096x64xsi8>):
+    %mac = nest.kernel @mac "Y[m, n] += A[m, k] * B[k, n]" (A = %A, B = %B) : (tensor<1x4096xsi8>, tensor<4096x64xsi8>) -> tensor<1x64xi32>
+    nest.yield %mac : tensor<1x64xi32>
+  }
+  func.return %y : tensor<1x64xi32>
+}
+
+// Where products take longer, copies of the same size stay.
+// SWAP-LABEL: func.func @square
+// SWAP: nest.kernel @mac "Y[m, n] += A[m, k] * B[k, n]"
+func.func @square(%a : tensor<256x256xsi8>, %b : tensor<256x256xsi8>) -> tensor<256x256xi32> {
+  %y = nest.group @scores dims {m = 256, n = 256, k = 256} ins(A = %a, B = %b) -> tensor<256x256xi32> {
+  ^bb0(%A : tensor<256x256xsi8>, %B : tensor<256x256xsi8>):
+    %mac = nest.kernel @mac "Y[m, n] += A[m, k] * B[k, n]" (A = %A, B = %B) : (tensor<256x256xsi8>, tensor<256x256xsi8>) -> tensor<256x256xi32>
+    nest.yield %mac : tensor<256x256xi32>
+  }
+  func.return %y : tensor<256x256xi32>
+}

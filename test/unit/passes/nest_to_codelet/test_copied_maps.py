@@ -34,3 +34,23 @@ def test_attention_runs_in_rows_of_queries(tmp_path: Path, heads: int, is_made: 
     assert done.simulation.cycles == done.predicted["cycles"]
     moved = 4 * heads * (2 * 256 * 16 + 2 * 128 * 16)
     assert moved <= done.simulation.dram_bytes < 1.5 * moved
+
+
+STEP = """
+func.func @main(%q : tensor<4x1x16xf32>, %k : tensor<4x16x128xf32>, %v : tensor<4x128x16xf32>) -> tensor<4x1x16xf32> {
+  %s = graph.matmul %q, %k : (tensor<4x1x16xf32>, tensor<4x16x128xf32>) -> tensor<4x1x128xf32>
+  %p = graph.softmax %s axis 2 : (tensor<4x1x128xf32>) -> tensor<4x1x128xf32>
+  %o = graph.matmul %p, %v : (tensor<4x1x128xf32>, tensor<4x128x16xf32>) -> tensor<4x1x16xf32>
+  func.return %o : tensor<4x1x16xf32>
+}
+"""
+
+
+def test_queries_of_one_token_are_copied_in_place_of_keys(tmp_path: Path):
+    """The loader copies 64 bytes a cycle: queries and probabilities, not keys and values."""
+    (tmp_path / "step.mlir").write_text(STEP)
+    options = CompileOptions(partition="schedule")
+    done = run(str(tmp_path / "step.mlir"), "cocco_npu", folder=tmp_path, compile_options=options, options=RunOptions())
+    assert done.agrees
+    loads, copies_of_keys = 4 * 4 * (16 + 2 * 16 * 128) / 16, 4 * 4 * 2 * 16 * 128 / 64
+    assert loads <= done.simulation.cycles < loads + copies_of_keys
