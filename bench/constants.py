@@ -53,7 +53,7 @@ Models = dict[tuple[str, str], str]
 Costs = dict[tuple[str, str], Cost]
 
 CONSTANTS = (
-    Constant("driver.schedule_ways", "HIDDEN_SHARES", ((), (1 / 8, 1 / 16), (1 / 32, 1 / 64))),
+    Constant("driver.schedule_ways", "HIDDEN_SHARES", ((), (1 / 16, 1 / 32), (1 / 32, 1 / 64))),
     Constant("driver.schedule_ways", "SPAN_SLACK", (1, 6)),
     Constant("driver.schedule_ways", "SLACKS", ((0,), (2, 1, 0))),
     Constant("driver.schedule_ways", "LARGE_SHARE", (1 / 4, 1)),

@@ -37,7 +37,7 @@ from .pipelines import SCHEDULE, Room, Target, machine_for, pipeline_text
 if TYPE_CHECKING:
     from ..backends.program import Program
 
-HIDDEN_SHARES = 1 / 16, 1 / 32
+HIDDEN_SHARES = 1 / 16, 1 / 32, 1 / 8
 """Parts of the buffer that a chunk of a map between two products takes at most, as they are tried."""
 
 LARGE_SHARE = 1 / 2
