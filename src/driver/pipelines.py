@@ -100,7 +100,8 @@ class Room(NamedTuple):
     """What a schedule may take of the buffer, and the ways in which it runs.
 
     `share` is the part of the buffer that kept maps, weights and locals may take.  The first `span` layers run sample
-    by sample; with `reload` their weights are loaded for each sample.  With `rows_first` layers are rather made in
+    by sample; with `reload` their weights are loaded for each sample, and the `first` of them run with all samples
+    together.  With `rows_first` layers are rather made in
     pieces of rows than of channels, else rows of pieces of channels count as pieces (`rows_inside`) or not.  With
     `heads` attention runs head by head (`graph-heads`).  `hidden_share` is what a map between two products may take
     that are computed in chunks of it (`graph-split-hidden`; 0: none are); with `split_heads` attention is computed in
@@ -125,19 +126,21 @@ class Room(NamedTuple):
     band: bool = False
     spread: bool = False
     split_joins: bool = False
+    first: int = 0
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     scheduled = options.partition == SCHEDULE
     by_sample, reload = " by_sample=true" * room.reload, " reload=true" * room.reload
     inside = "" if room.rows_inside else " rows_inside=false"
+    span = f"span={room.span}" + (f" first={room.first}" if room.first else "")
     return (
         "" if scheduled else "graph-fuse",
         f"convert-graph-to-nest{{in_place=true{by_sample}}}" if scheduled else "convert-graph-to-nest",
         "nest-split-joins" if room.split_joins else "",
         "nest-band" if room.band else "",
         "nest-split-weights" if scheduled and not options.schedule else "",
-        f"nest-schedule{{share={_plain(room.share)} span={room.span}{reload}}}" if scheduled else "",
+        f"nest-schedule{{share={_plain(room.share)} {span}{reload}}}" if scheduled else "",
         "nest-swap-factors" if scheduled and not options.schedule else "",
         "nest-spread-weights" if room.spread else "",
         "nest-tile" if room.rows_first else f"nest-tile{{rows_first=false{inside}}}",

@@ -193,14 +193,16 @@ class _Ways:
         self.take_each(_places(room) if room.span else ())
 
     def reload_first(self, plain: Room) -> None:
-        """The first layers sample by sample with weights loaded for each, the others with all samples together."""
+        """The first layers, or those after maps of which one sample has no room, sample by sample with weights loaded
+        for each, the others with all samples together.
+        """
         if _samples(self.lowering.module) == 1 or not self.is_worth_more():
             return
         room = plain._replace(reload=True, late=True)
         function = next(op for op in self.before("nest-schedule", room).body.ops if isinstance(op, FuncOp))
         reader = Reader(machine_for(self.target), function)
         spans = reloaded_spans(reader.network(room.share), reader.rows_of)
-        self.take_each(room._replace(span=span) for span in spans[:RELOADED_SPANS])
+        self.take_each(room._replace(span=span.stop, first=span.start) for span in spans[:RELOADED_SPANS])
 
     def sample_by_sample(self, plain: Room) -> None:
         """The first layers sample by sample: how many of them, and with weights in holes or not."""
@@ -336,7 +338,8 @@ def _way(room: Room) -> str:
     parts = ", taps as channels" * room.unfold + ", neighbours together" * room.band
     parts += ", weights beside maps" * room.spread
     parts += ", joined maps apart" * room.split_joins
-    parts += f", {room.span} layers sample by sample" if room.span else ""
+    parts += f", {room.span - room.first} layers sample by sample" if room.span else ""
+    parts += f" after {room.first}" if room.first else ""
     parts += ", weights loaded for each" * room.reload
     parts += ", heads split" * room.split_heads + ", head by head" * room.heads
     parts += f", hidden maps in chunks of 1/{round(1 / room.hidden_share)} of the memory" if room.hidden_share else ""

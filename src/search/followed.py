@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .residency import Network, Plan, RowsOf, Search, Step
+from .network import Network, RowsOf
+from .residency import Plan, Search, Step
 
 
 @dataclass(frozen=True)

@@ -7,75 +7,11 @@ borders of groups, for a set of kept maps that shrinks where they exceed the mem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
-
-@dataclass(frozen=True)
-class Layer:
-    """A layer by the numbers of the maps that it reads and makes.
-
-    Its weights have `weight_bytes` in their memory, copies of maps there `copied_bytes`; where weights can be loaded
-    piece by piece, `piece_bytes` are those of two pieces, of each size that these may have, ascending.  `scratch_bytes`
-    lie between its kernels.  Only with `by_rows` it runs in groups, tile by tile, and only with `by_sample` in a span
-    of layers, one sample after another.  It may make its map as a whole in the place of one of `overwrites`, read last.
-    """
-
-    reads: tuple[int, ...]
-    makes: tuple[int, ...]
-    weight_bytes: int = 0
-    piece_bytes: tuple[int, ...] = ()
-    scratch_bytes: int = 0
-    copied_bytes: int = 0
-    by_rows: bool = False
-    by_sample: bool = False
-    overwrites: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class Network:
-    """Layers in order, the bytes of each map, which maps are `given` or `results` of the network.
-
-    `capacity_bytes` is for maps; weights share it unless they have `weight_capacity_bytes` of their own.
-    """
-
-    layers: tuple[Layer, ...]
-    map_bytes: tuple[int, ...]
-    given: frozenset[int]
-    results: frozenset[int]
-    capacity_bytes: int
-    weight_capacity_bytes: int | None = None
-    bytes_per_cycle: float = 1.0
-    samples: int = 1
-
-    def lives(self) -> dict[int, tuple[int, int]]:
-        """Map -> the first and the last layer that touch it."""
-        found: dict[int, tuple[int, int]] = {}
-        for place, layer in enumerate(self.layers):
-            for number in (*layer.reads, *layer.makes):
-                found[number] = found.get(number, (place, place))[0], place
-        return found
-
-    def leaving(self, span: int) -> set[int]:
-        """The maps that the first `span` layers make and later ones read."""
-        return {n for n, (first, last) in self.lives().items() if first < span <= last} - self.given
-
-
-@dataclass(frozen=True)
-class Rows:
-    """A way to run layers tile by tile: `rows` of the last ones at a time, and the bytes of each map's ring.
-
-    `cycles` is the work that layers have beyond that of whole ones, where arrays are fed for few rows at a time.
-    """
-
-    rows: int
-    rings: Mapping[int, int]
-    cycles: float = 0.0
-
-
-RowsOf = Callable[[int, int], Sequence[Rows]]
-"""The ways to run the layers from the first to before the second number tile by tile, the largest tiles first."""
+from .network import Layer, Network, RowsOf
 
 OFFCHIP = -1
 
@@ -97,7 +33,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """Steps in order, the maps that are kept, and how many of the first layers run sample by sample.
+    """Steps in order, the maps that are kept, and the layers `first` to `span` (exclusive) that run sample by sample.
 
     With `reload` their weights are loaded for each sample.
     """
@@ -106,6 +42,7 @@ class Plan:
     kept: frozenset[int]
     span: int = 0
     reload: bool = False
+    first: int = 0
 
 
 MOST_LAYERS = 12
@@ -142,34 +79,40 @@ class Search:
     share: float
     span: int = 0
     reload: bool = False
+    first: int = 0
     kept: set[int] = field(default_factory=set[int])
     offchip: set[int] = field(default_factory=set[int])
+    stuck: int = -1
 
     def __post_init__(self) -> None:
         self.lives = self.network.lives()
         self.samples, self.price = self.network.samples, 0.0
         self.leaving = self.network.leaving(self.span)
         if self.reload:  # samples of these come one by one, and all are there at the end
-            self.lives |= {number: (0, self.lives[number][1]) for number in self.leaving}
+            self.lives |= {n: (min(self.first, self.lives[n][0]), self.lives[n][1]) for n in self.leaving}
         self.room = int(self.network.capacity_bytes * (1 - RESERVE))
         self.kept = {number for number in self.lives if number not in self.network.given}
         if self.reload:
             self.kept -= {number for number in self.network.results if self.leaves_by_sample(number)}
             sizes = tuple(map(self.bytes_in_span, range(len(self.network.map_bytes))))
             self.network = replace(self.network, map_bytes=sizes, samples=1)
-        self.span_bytes = sum(layer.weight_bytes for layer in self.network.layers[: self.span])
+        self.span_bytes = sum(layer.weight_bytes for layer in self.network.layers[self.first : self.span])
 
     def run(self) -> Plan | None:
-        """The plan; None where a layer of the span has no room, with `reload` also where all that leaves is stored."""
+        """The plan; None where a layer of the span, which is then `stuck`, has no room: with `reload` also where all is
+        stored that other layers make or read.
+        """
         while True:
             steps, stuck = self.path()
             if stuck < 0:
                 inner = {n for step in steps for n in self.kept if self.is_inner(n, step.start, step.stop)}
-                return Plan(tuple(steps), frozenset(self.kept - inner), self.span, self.reload)
-            if stuck < self.span:
-                if not self.reload or not self.kept & self.leaving:
+                return Plan(tuple(steps), frozenset(self.kept - inner), self.span, self.reload, self.first)
+            if self.in_span(stuck):
+                crossing = {n for n in self.kept if self.is_crossing(n)} if self.reload else set[int]()
+                if not crossing:
+                    self.stuck = stuck
                     return None
-                self.kept.discard(max(self.kept & self.leaving, key=lambda n: (self.network.map_bytes[n], n)))
+                self.kept.discard(max(crossing, key=lambda n: (self.network.map_bytes[n], n)))
             else:
                 self.give_up(stuck)
 
@@ -213,8 +156,10 @@ class Search:
         """The best way to run some layers, and what it costs: cycles of traffic of maps, and some a layer in groups."""
         network = self.network
         layers = network.layers[start:stop]
-        if start < self.span and not self.reload:
+        if self.in_span(start) and not self.reload:
             return self.spanned(start, stop)
+        if start < self.first < stop:
+            return None, inf
         if any(place in self.offchip for place in range(start, stop)):
             return (Step(start, stop, OFFCHIP), 0.0) if stop == start + 1 else (None, inf)
         touched = {n for layer in layers for n in (*layer.reads, *layer.makes)}
@@ -236,7 +181,7 @@ class Search:
                 whole = step, crossing + self.left_cycles(arriving)
             if step is not None and not arriving:
                 return whole
-        if start < self.span:
+        if self.in_span(start):
             return whole
         own, weights_bytes = network.weight_capacity_bytes, sum(x.weight_bytes + x.copied_bytes for x in layers)
         if own is None:
@@ -257,23 +202,20 @@ class Search:
         return whole if whole[1] <= cycles else (Step(start, stop, best.rows), cycles)
 
     def whole(self, place: int, need: int) -> Step | None:
-        """A layer as a whole where others and what it has between its kernels `need` so many bytes.
-
-        One of the span has all of its weights there.
-        """
+        """A layer as a whole where others and what it has between its kernels `need` so many bytes."""
         layer, network = self.network.layers[place], self.network
         loaded = sum(self.bytes_at(n, place) for n in {*layer.reads, *layer.makes} - self.kept)
         over = self.overwritten(place)
         saved = network.map_bytes[over] if over >= 0 else 0
         weights = self.whole_weights(layer, self.room - need - loaded + saved)
-        if weights is None or (place < self.span and (weights or not layer.by_sample)):
+        if weights is None or (self.in_span(place) and not layer.by_sample):
             return None
         return Step(place, place + 1, 0, weights, over)
 
     def bytes_at(self, number: int, place: int) -> int:
-        """Bytes of a map that is not kept where a layer touches it: of one that leaves the span one sample."""
+        """Bytes of a map that is not kept where a layer touches it: in the span of one sample."""
         size = self.network.map_bytes[number]
-        return -(-size // self.samples) if place < self.span and number in self.leaving else size
+        return -(-size // self.samples) if self.in_span(place) and self.is_crossing(number) else size
 
     def left_cycles(self, held_bytes: int) -> float:
         """What a step pays for large maps that it leaves on chip, or waits for as wholes."""
@@ -282,12 +224,23 @@ class Search:
     def overwritten(self, place: int) -> int:
         """The map in whose place a layer that runs as a whole makes its own; -1 for none."""
         layer, network = self.network.layers[place], self.network
-        if place < self.span and not self.reload:
+        if self.in_span(place) and not self.reload:
             return -1
         if not self.kept.issuperset(layer.makes) or network.results.intersection(layer.makes):
             return -1
         ends = (n for n in layer.overwrites if n in self.kept and self.lives[n][1] == place)
+        if self.in_span(place):  # of maps made before all samples are there
+            ends = (n for n in ends if self.lives[n][0] >= self.first)
         return next((n for n in ends if n not in network.results), -1)
+
+    def in_span(self, place: int) -> bool:
+        """Whether a layer runs sample by sample."""
+        return self.first <= place < self.span
+
+    def is_crossing(self, number: int) -> bool:
+        """Whether layers of the span and others touch a map."""
+        first, last = self.lives[number]
+        return first < self.span and last >= self.first and not (self.first <= first and last < self.span)
 
     def spanned(self, start: int, stop: int) -> tuple[Step | None, float]:
         """A layer of the span, as a whole: of maps of the span one sample is there, of the weights all."""
@@ -303,7 +256,7 @@ class Search:
 
     def bytes_in_span(self, number: int) -> int:
         """Bytes of a map that layers of the span touch."""
-        inside = self.lives[number][1] < self.span
+        inside = self.first <= self.lives[number][0] and self.lives[number][1] < self.span
         of_one_sample = inside and (number not in self.network.results or self.leaves_by_sample(number))
         return -(-self.network.map_bytes[number] // (self.network.samples if of_one_sample else 1))
 
@@ -362,7 +315,7 @@ class Search:
     def fits_without(self, number: int, place: int) -> bool:
         """Whether a layer could run if a map were not kept."""
         self.kept.discard(number)
-        starts = range(max(self.span, place + 1 - MOST_LAYERS), place + 1)
+        starts = range(max(self.span if place >= self.span else 0, place + 1 - MOST_LAYERS), place + 1)
         stops = range(place + 1, min(len(self.network.layers), place + MOST_LAYERS) + 1)
         fits = any(
             self.step(start, stop)[0] is not None for start in starts for stop in stops if stop - start <= MOST_LAYERS
@@ -383,16 +336,18 @@ class Search:
             places = {place for n in parts for place in self.makers(n)} - self.offchip
 
 
-def plan(network: Network, rows_of: RowsOf, share: float = 0.5, span: int = 0, *, reload: bool = False) -> Plan:
+def plan(
+    network: Network, rows_of: RowsOf, share: float = 0.5, span: int = 0, *, reload: bool = False, first: int = 0
+) -> Plan:
     """Steps and kept maps of little traffic; weights of more than `share` of what maps leave are streamed.
 
-    The first layers run sample by sample: `span` of them, or as many fewer as there is room for.  Samples of their maps
-    then pass through the memory one after another, and the input arrives while they work.  With `reload` the weights of
-    these layers are there for one of them at a time, and loaded again for each sample.
+    The layers from `first` (which needs `reload`) to before `span` run sample by sample, or as many fewer as there is
+    room for.  Samples of their maps then pass through the memory one after another, and the input arrives while they
+    work.  With `reload` the weights of these layers are there for one of them at a time, and loaded for each sample.
     """
-    apart = (place for place, layer in enumerate(network.layers) if not layer.by_sample)
-    for length in range(min(span, next(apart, len(network.layers))), 1, -1):
-        found = Search(network, rows_of, share, length, reload).run()
+    apart = (place for place, layer in enumerate(network.layers) if place >= first and not layer.by_sample)
+    for length in range(min(span, next(apart, len(network.layers))), first + 1, -1):
+        found = Search(network, rows_of, share, length, reload, first).run()
         if found is not None:
             return found
     found = Search(network, rows_of, share).run()

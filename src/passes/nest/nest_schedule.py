@@ -25,7 +25,8 @@ from ...errors import TilewrightError
 from ...machine import Machine
 from ...search.followed import Group, follow
 from ...search.group_tiles.candidates import Problem
-from ...search.residency import OFFCHIP, Layer, Network, Plan, Rows, plan
+from ...search.network import Layer, Network, Rows
+from ...search.residency import OFFCHIP, Plan, plan
 from ..nest_to_codelet.fused_layers import WHOLE_TILE, FusedGroup, FusedLayer, read_whole
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT, RELOADED
 from ..nest_to_codelet.fused_tiles import scratch_bytes, scratch_room, stream_of
@@ -54,13 +55,15 @@ class NestSchedulePass(ModulePass):
     The steps are of least traffic (`search/residency`); where layers are `planned`, those of that schedule as far as
     there is room (`search/followed`).  `share` is the part of the memory for maps that they may take.  The
     first `span` groups, or as many fewer as there is room for, are marked `by_sample`: they run one sample after
-    another; with `reload` they are also `reloaded`: their weights are loaded for each sample.
+    another; with `reload` they are also `reloaded`: their weights are loaded for each sample, and the `first` of them
+    run with all samples together, as those after the span.
     """
 
     name = "nest-schedule"
     share: float | int = 1.0
     span: int = 0
     reload: bool = False
+    first: int = 0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
@@ -71,7 +74,7 @@ class NestSchedulePass(ModulePass):
                 if given:
                     reader.mark(follow(network, given, reader.rows_given))
                 else:
-                    reader.mark(plan(network, reader.rows_of, span=self.span, reload=self.reload))
+                    reader.mark(plan(network, reader.rows_of, span=self.span, reload=self.reload, first=self.first))
 
 
 class Reader:
@@ -256,7 +259,7 @@ class Reader:
                 marks["fused"], marks["tile_rows"] = IntegerAttr(number, i64), IntegerAttr(step.rows, i64)
                 if step.piece_bytes:
                     marks["piece_bytes"] = IntegerAttr(self._pieces(layer)[step.piece_bytes], i64)
-                if place < found.span:
+                if found.first <= place < found.span:
                     marks |= dict.fromkeys((BY_SAMPLE, *([RELOADED] if found.reload else [])), UnitAttr())
                 if any(self.numbers[value] in found.kept for value in layer.made.values()):
                     marks[KEPT] = UnitAttr()

@@ -167,14 +167,14 @@ class _Converter:
             return
         members, samples = {group.layers[0].op for group in span}, {group.samples for group in span}
         for group in span:
-            if not group.whole or not group.layers[0].sample or len(samples) > 1 or group.layers[0].streamed:
+            if not group.whole or not group.layers[0].sample or len(samples) > 1:
                 where, lever = f"group @{group.name}", f"remove its `{BY_SAMPLE}`"
                 raise TilewrightError("ir", where, "a layer that runs as a whole, sample by sample", "another", lever)
         maps = {value for group in span for value in (*group.outside, *group.layers[0].made.values())}
         self.onchip.sampled = frozenset(
             value
             for value in maps
-            if shape_of(value) and (value not in self.onchip.kept or members.issuperset(readers_of(value)))
+            if shape_of(value) and (value not in self.onchip.kept or members >= {value.owner, *readers_of(value)})
         )
         for sample in range(samples.pop()):
             for value in self.onchip.sampled:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from tilewright.search.followed import Group, follow
-from tilewright.search.residency import OFFCHIP, Layer, Network, Rows, Step
+from tilewright.search.network import Layer, Network, Rows
+from tilewright.search.residency import OFFCHIP, Step
 
 SIZE = 64
 

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tilewright.search.network import Layer, Network, Rows
 from tilewright.search.reloaded_spans import reloaded_spans
-from tilewright.search.residency import Layer, Network, Rows, plan
+from tilewright.search.residency import plan
 
 LAYERS = tuple(Layer((n,), (n + 1,), weight_bytes=100 if n < 4 else 500, by_sample=True) for n in range(6))
 SIZES = (400, 1600, 800, 1600, 400, 400, 400)
@@ -27,5 +28,20 @@ def test_what_leaves_a_span_is_stored_where_it_has_no_room_beside_one_sample():
 
 def test_spans_are_cheap_that_little_leaves_and_of_few_weights():
     assert [sum(SIZES[n] for n in NETWORK.leaving(span)) for span in (1, 2, 3, 4, 5)] == [1600, 800, 1600, 400, 400]
-    assert reloaded_spans(replace(NETWORK, capacity_bytes=4000), no_rows) == [2, 4]  # no map is stored
-    assert reloaded_spans(replace(NETWORK, capacity_bytes=1400), no_rows) == [4, 2]
+    assert reloaded_spans(replace(NETWORK, capacity_bytes=4000), no_rows) == [range(2), range(4)]  # no map is stored
+    assert reloaded_spans(replace(NETWORK, capacity_bytes=1400), no_rows) == [range(4), range(2)]
+
+
+def test_a_span_begins_after_maps_of_which_one_sample_has_no_room():
+    """The first maps, of 1,600 bytes, run in rows; from the second border on one sample of each map has room."""
+
+    def in_rows(start: int, stop: int) -> Sequence[Rows]:
+        return (Rows(1, {n: 10 for n in range(start, stop + 1)}),)
+
+    layers = tuple(replace(layer, by_rows=n < 2, piece_bytes=(200,)) for n, layer in enumerate(LAYERS))
+    network = replace(NETWORK, layers=layers, map_bytes=(1600, 4000, 800, 1600, 400, 400, 400), capacity_bytes=1000)
+    assert reloaded_spans(network, in_rows) == [range(2, 4)]
+    found = plan(network, in_rows, first=2, span=4, reload=True)
+    assert (found.first, found.span) == (2, 4)
+    assert [(step.start, step.stop, step.rows) for step in found.steps[:3]] == [(0, 2, 1), (2, 3, 0), (3, 4, 0)]
+    assert 2 not in found.kept  # all samples of it have no room beside one of what is made of it

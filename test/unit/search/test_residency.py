@@ -9,7 +9,8 @@ from math import inf
 
 import pytest
 
-from tilewright.search.residency import OFFCHIP, RESERVE, Layer, Network, Plan, Rows, Step, plan
+from tilewright.search.network import Layer, Network, Rows
+from tilewright.search.residency import OFFCHIP, RESERVE, Plan, Step, plan
 
 NOTHING = frozenset[int]()
 

@@ -103,6 +103,27 @@ def test_what_leaves_a_span_of_reloaded_weights_may_be_stored(room_bytes: int, i
     assert (result.cycles, result.dram_bytes) == (program.predicted["cycles"], program.predicted["dram_bytes"])
 
 
+@pytest.mark.parametrize(("room_bytes", "is_streamed"), [(1 << 23, False), (500_000, True)])
+def test_a_span_may_begin_after_layers_in_rows_and_stream_its_weights(room_bytes: int, is_streamed: bool):
+    """The last layer has 589,824 bytes of weights."""
+    net = Net((3, 8, 24, 24))
+    net.conv("x", "a", 8)
+    net.conv("a", "b", 8)
+    net.add("MaxPool", ["b"], "c", 8, kernel_shape=[4, 4], strides=[4, 4])
+    net.conv("c", "d", 128)
+    net.conv("d", "e", 128)
+    model, room = net.model("e"), Room(first=3, span=5, reload=True, share=room_bytes / (1 << 23))
+    way, module = pipeline_text("edge16", OPTIONS, room=room), load_model(model)
+    parse_passes(way.partition(",nest-tile")[0]).apply(make_context(), module)
+    groups = [op for op in module.walk() if isinstance(op, nest.GroupOp)]
+    assert [BY_SAMPLE in op.attributes for op in groups] == [False, False, False, True, True]
+    assert any("piece_bytes" in op.attributes for op in groups[3:]) == is_streamed
+    program = lower(load_model(model), way, OPTIONS, None, "after rows")
+    result = simulate(program, inputs_of(model))
+    np.testing.assert_array_equal(result.outputs["e"], reference(load_model(model), inputs_of(model))["e"])
+    assert (result.cycles, result.dram_bytes) == (program.predicted["cycles"], program.predicted["dram_bytes"])
+
+
 def test_the_span_is_the_first_layers():
     model = joined(2)
     count = len(marked(scheduled(model, 0)))
