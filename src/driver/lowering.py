@@ -23,6 +23,7 @@ KEPT_BEFORE = (
     "graph-split-hidden",
     "graph-heads",
     "convert-graph-to-nest",
+    "nest-split-joins",
     "nest-band",
     "nest-schedule",
     "nest-tile",
