@@ -7,7 +7,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from tilewright.driver import CompileOptions, RunOptions, run, schedule_ways
+from tilewright.driver import CompileOptions, RunOptions, compile, run, schedule_ways
+from tilewright.driver.pipelines import Room
 
 
 def dense_block(path: Path) -> str:
@@ -53,3 +54,16 @@ def test_the_parts_give_the_same_sooner(tmp_path: Path, monkeypatch: pytest.Monk
         cycles.append(done.simulation.cycles)
         monkeypatch.setattr(schedule_ways, "split_joins", lambda *_: ())
     assert cycles[0] < cycles[1]
+
+
+def test_parts_of_a_network_that_ends_sooner_with_taps_as_channels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The module before the parts are made is kept of any way, also where bands were not looked for."""
+
+    def unfold(ways: schedule_ways._Ways) -> None:  # pyright: ignore[reportPrivateUsage]
+        ways.found[Room(unfold=True)] = ways.found.pop(Room())
+
+    monkeypatch.setattr(schedule_ways._Ways, "unfold", unfold)  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(schedule_ways._Ways, "band", lambda _: None)  # pyright: ignore[reportPrivateUsage]
+    options = CompileOptions(partition="schedule", gap=0, prove=False)
+    program = compile(dense_block(tmp_path / "model.onnx"), "cloud128", options=options)
+    assert any("joined maps apart" in candidate.method for candidate in program.candidates)
