@@ -12,6 +12,7 @@ from xdsl.passes import PassPipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from ..costs.dram.platform import buffer_of
+from ..costs.fusion.of_machine import platform_of
 from ..errors import TilewrightError
 from ..frontends.acg import load_target
 from ..machine import Machine
@@ -109,7 +110,8 @@ class Room(NamedTuple):
     taken again as late as can be (`codelet-prefetch`).  With `unfold` taps lie among the channels where these are few
     (`graph-unfold`), with `band` depthwise convolutions make several results of a row together (`nest-band`), with
     `spread` weights also come to the memory of maps (`nest-spread-weights`), with `split_joins` channelwise layers of
-    joined maps wait for the last of these only where they read it (`nest-split-joins`).
+    joined maps wait for the last of these only where they read it (`nest-split-joins`), with `split_sums` dense layers
+    of large weights add up what chunks of channels of the convolution before them give (`graph-split-hidden`).
     """
 
     share: float = 1.0
@@ -127,6 +129,7 @@ class Room(NamedTuple):
     spread: bool = False
     split_joins: bool = False
     first: int = 0
+    split_sums: bool = False
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
@@ -252,7 +255,9 @@ def _split(machine: Machine, room: Room) -> str:
     """The pass that splits hidden maps which take more than their part of the buffer."""
     chunk_bytes = int(buffer_bytes(machine) * room.hidden_share)
     heads = " heads=true" if room.split_heads else ""
-    return f"graph-split-hidden{{chunk_bytes={chunk_bytes}{heads}}}" if chunk_bytes or heads else ""
+    weight_bytes = platform_of(machine).buffers.weight_bytes if room.split_sums else 0
+    options = heads + (f" weight_bytes={weight_bytes}" if weight_bytes else "")
+    return f"graph-split-hidden{{chunk_bytes={chunk_bytes}{options}}}" if chunk_bytes or options else ""
 
 
 def _limits(options: CompileOptions) -> str:

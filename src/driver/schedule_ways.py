@@ -73,11 +73,11 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
 
     All but the first are only `tried`, without proofs and without what layers were compiled from, until one is taken.
 
-    With taps as channels or not, with all samples together, one after another with weights loaded for each, some of the
-    first layers sample by sample, with attention split into heads or head by head, each also with hidden maps in
-    chunks, and the best of these with bytes taken again late or with weights in holes between maps, and, where heads
-    are not split, in other pieces; then with weights loaded for each sample in the first layers alone.  All
-    are compared with the bound of the module as it is given.
+    With taps as channels or not, with sums of dense layers in chunks or not, with all samples together, one after
+    another with weights loaded for each, some of the first layers sample by sample, with attention split into heads or
+    head by head, each also with hidden maps in chunks, and the best of these with bytes taken again late or with
+    weights in holes between maps, and, where heads are not split, in other pieces; then with weights loaded for each
+    sample in the first layers alone.  All are compared with the bound of the module as it is given.
     """
     dump = lowering.options.dump
     ways = _Ways(lowering, target, compiled)
@@ -85,6 +85,7 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
     ways.unfold()
     ways.band()
     ways.split_joins()
+    ways.split_sums()
     plain = ways.best
     apart = ways.sample_by_sample, ways.reload
     for try_way in reversed(apart) if ways.has_attention() else apart:
@@ -169,6 +170,15 @@ class _Ways:
         if self.is_worth_more():
             module = self.before("nest-split-joins", best)
             self.take_each([best] if any(split_joins(module, Constants.of(module))) else [])
+
+    def split_sums(self) -> None:
+        """Dense layers whose weights come while the convolution before them is computed, chunk by chunk."""
+        weight_bytes = platform_of(machine_for(self.target)).buffers.weight_bytes
+        best = self.best._replace(split_sums=True)
+        if weight_bytes and self.is_worth_more():
+            module = self.before("graph-split-hidden", best)
+            parts = hidden_parts(module, Constants.of(module), 0, weight_bytes=weight_bytes)
+            self.take_each([best] if any(parts) else [])
 
     def spread(self) -> None:
         """Weights also in the memory of maps, where the estimate says that some come earlier so."""
@@ -337,7 +347,7 @@ def _way(room: Room) -> str:
     """A schedule's way to run samples, heads and hidden maps, to place weights, and to make pieces, in words."""
     parts = ", taps as channels" * room.unfold + ", neighbours together" * room.band
     parts += ", weights beside maps" * room.spread
-    parts += ", joined maps apart" * room.split_joins
+    parts += ", joined maps apart" * room.split_joins + ", sums in chunks" * room.split_sums
     parts += f", {room.span - room.first} layers sample by sample" if room.span else ""
     parts += f" after {room.first}" if room.first else ""
     parts += ", weights loaded for each" * room.reload

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import prod
+from math import lcm, prod
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -75,6 +75,8 @@ def _moved_axes(op: graph.LayerOp, along: Along) -> dict[int, Along] | None:
     match op:
         case graph.SoftmaxOp() if op.axis.value.data != axis:
             return {0: along} | _broadcast(op, along, [1])
+        case graph.PoolOp() if axis == 1:
+            return {0: along}
         case graph.TransposeOp():
             return {0: along._replace(axis=op.perm.get_values()[axis])}
         case graph.ConcatOp() if op.axis.value.data != axis:
@@ -111,6 +113,12 @@ def _broadcast(op: graph.LayerOp, along: Along, operands: Iterable[int]) -> dict
             if place >= 0 and own[place] == shape[along.axis]:
                 axes[index] = along._replace(axis=place)
     return axes
+
+
+def _uses(op: graph.LayerOp) -> int:
+    """How often a product uses each of its weights."""
+    shape = shape_of(op.result)
+    return prod(shape) // shape[1 if isinstance(op, graph.ConvOp) else -1]
 
 
 def is_weight(value: SSAValue) -> bool:
@@ -156,9 +164,15 @@ class Hidden:
         return next(reversed(self.layers))
 
     @property
+    def is_attention(self) -> bool:
+        """Whether a product before the last has no weights; heads are then what stays together."""
+        return any(isinstance(op, graph.MatmulOp) and not is_weight(op.b) for op in [*self.layers][:-1])
+
+    @property
     def grain(self) -> int:
-        """Elements of the axis that stay together: those of a head in attention."""
-        return max((along.grain for along in self.axes.values()), default=1)
+        """Elements of the axis that stay together: those of a head in attention, pixels of a channel that is read as a
+        row."""
+        return lcm(*(along.grain for along in self.axes.values()))
 
     @property
     def head_bytes(self) -> int:
@@ -167,18 +181,38 @@ class Hidden:
         maps = (value for value in self.axes if not all(isinstance(use.operation, ELEMENTWISE) for use in value.uses))
         return max(_bytes(self.last.result), max(map(_bytes, maps), default=0) * self.grain // self.extent)
 
-    def ranges(self, chunk_bytes: int) -> list[tuple[int, int]]:
+    def waits_for_weights(self, weight_bytes: int) -> bool:
+        """Whether the weights of the last product, which are more than `weight_bytes`, take longer to come than those
+        of the layers before it for each time that they are used, and a chunk of them is not less than its sums.
+        """
+        if not weight_bytes or self.is_attention:
+            return False
+        uses = [_uses(op) for op in self.layers if isinstance(op, PRODUCTS)]
+        size = max((_bytes(value) for value in self.last.operands if is_weight(value)), default=0)
+        is_late = size > weight_bytes and uses[-1] < min(uses[:-1], default=0)
+        return is_late and _bytes(self.last.result) * self._most_chunks <= size
+
+    @property
+    def _most_chunks(self) -> int:
+        """Chunks of `LANES` indices that stay together, or larger ones."""
+        return max(1, min(MOST_CHUNKS, self.extent // self.grain // LANES))
+
+    def ranges(self, chunk_bytes: int, weight_bytes: int = 0) -> list[tuple[int, int]]:
         """The fewest chunks of the axis whose maps take `chunk_bytes` at most; up to twice as many if these are even.
 
-        Even ones of a multiple of `LANES` come before others.  Heads are chunks.
+        Even ones of a multiple of `LANES` come before others.  Heads are chunks.  Where the last product waits for its
+        weights (`waits_for_weights`), they have `LANES` elements.
         """
-        if self.grain > 1:
+        if self.is_attention:
             return list(pairwise(range(0, self.extent + 1, self.grain)))
-        least = min(self.extent, -(-self.map_bytes // max(1, chunk_bytes)))
-        counts = range(least, min(self.extent, 2 * least) + 1)
-        even = (count for lanes in (LANES, 1) for count in counts if self.extent % (count * lanes) == 0)
+        extent = self.extent // self.grain
+        least = min(extent, -(-self.map_bytes // chunk_bytes)) if chunk_bytes > 0 else 1
+        if self.waits_for_weights(weight_bytes):
+            least = max(least, self._most_chunks)
+        counts = range(least, min(extent, 2 * least) + 1)
+        even = (count for lanes in (LANES, 1) for count in counts if extent % (count * lanes) == 0)
         count = next(even, least)
-        return list(pairwise(self.extent * i // count for i in range(count + 1)))
+        return list(pairwise(extent * i // count * self.grain for i in range(count + 1)))
 
 
 class Chunk(NamedTuple):
@@ -202,35 +236,46 @@ class GraphSplitHiddenPass(ModulePass):
                                                                                  %y  = graph.binary add %y0, %y1
 
     Products are matmul, gemm and convolutions in one group; between them may be elementwise layers, quantisation with
-    one scale or one for each channel, and depthwise convolutions; several first products may meet, as in gated units.
+    one scale or one for each channel, depthwise convolutions and pools, and channels may become a row; several first
+    products may meet, as in gated units.
     There are as few chunks as leave each at most `chunk_bytes` of the largest map with the hidden axis (0: none are
-    made).  With `heads` attention is such a part, too, and its heads are the chunks: `y = sum_h softmax(q_h k_h) v_h
-    o_h`, with columns `q_h`, `k_h`, `v_h` of what the first products make.  Pairs stay whose maps are no larger, or
-    with their weights are not larger than the sums, or would be in more than 32 chunks; so do those whose weights have
-    no bytes at hand, or of which another layer reads something in between.  Integers are the same bit for bit, as sums
-    are in i32; the order of sums of floats changes.
+    made).  A dense layer whose weights take more than `weight_bytes` (0: none does) is computed in chunks of 32
+    channels of the convolution before it, which uses its own weights more often: the dense layer's come, and are used,
+    while the arrays work on the convolution.
+    With `heads` attention is such a part, too, and its heads are the chunks: `y = sum_h softmax(q_h k_h) v_h o_h`, with
+    columns `q_h`, `k_h`, `v_h` of what the first products make.  Pairs stay whose maps are no larger, or with their
+    weights are not larger than the sums, or would be in more than 32 chunks; so do those whose weights have no bytes at
+    hand, or of which another layer reads something in between.  Integers are the same bit for bit, as sums are in i32;
+    the order of sums of floats changes.
     """
 
     name = "graph-split-hidden"
     chunk_bytes: int = 1 << 20
     heads: bool = False
+    weight_bytes: int = 0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         constants = Constants.of(op)
-        for hidden in list(hidden_parts(op, constants, self.chunk_bytes, heads=self.heads)):
-            split(hidden, constants, self.chunk_bytes)
+        found = hidden_parts(op, constants, self.chunk_bytes, heads=self.heads, weight_bytes=self.weight_bytes)
+        for hidden in list(found):
+            split(hidden, constants, hidden.ranges(self.chunk_bytes, self.weight_bytes))
         constants.tidy()
 
 
-def hidden_parts(module: ModuleOp, constants: Constants, chunk_bytes: int, *, heads: bool = False) -> Iterator[Hidden]:
-    """What there is to split so that chunks take `chunk_bytes`, and into `heads`, in order; no layer is in two."""
+def hidden_parts(
+    module: ModuleOp, constants: Constants, chunk_bytes: int, *, heads: bool = False, weight_bytes: int = 0
+) -> Iterator[Hidden]:
+    """What there is to split so that chunks take `chunk_bytes`, into `heads`, and where weights of more than
+    `weight_bytes` are waited for, in order; no layer is in two.
+    """
     taken: set[graph.LayerOp] = set()
     for op in module.walk():
         hidden = _hidden_before(op, constants) if isinstance(op, PRODUCTS) else None
         if hidden is None or not taken.isdisjoint(hidden.layers):
             continue
         is_larger = chunk_bytes > 0 and hidden.map_bytes + hidden.weight_bytes > _bytes(hidden.last.result)
-        if (heads if hidden.grain > 1 else is_larger) and 1 < len(hidden.ranges(chunk_bytes)) <= MOST_CHUNKS:
+        is_asked = heads if hidden.is_attention else is_larger or hidden.waits_for_weights(weight_bytes)
+        if is_asked and 1 < len(hidden.ranges(chunk_bytes, weight_bytes)) <= MOST_CHUNKS:
             taken.update(hidden.layers)
             yield hidden
 
@@ -269,11 +314,11 @@ def _hidden_before(last: graph.LayerOp, constants: Constants) -> Hidden | None:
     return Hidden(ordered, axes, shape_of(hidden)[summed[0].axis], max(map(_bytes, maps)), weights)
 
 
-def split(hidden: Hidden, constants: Constants, chunk_bytes: int) -> None:
-    """Put chunks that take `chunk_bytes`, and the sums of their products, in place of the layers."""
+def split(hidden: Hidden, constants: Constants, ranges: Sequence[tuple[int, int]]) -> None:
+    """Put chunks of the axis, and the sums of their products, in place of the layers."""
     last = hidden.last
     total: graph.LayerOp | None = None
-    for number, (start, end) in enumerate(hidden.ranges(chunk_bytes)):
+    for number, (start, end) in enumerate(ranges):
         part = _product(hidden, constants, Chunk(number, start, end))
         total = part if total is None else _insert(graph.BinaryOp("add", total.result, part.result), last)
     if total is None:

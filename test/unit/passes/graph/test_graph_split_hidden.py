@@ -72,7 +72,39 @@ INTEGERS = """
 INTEGER_WEIGHTS = {"u": "4x96xsi8", "b": "96xi32", "e": "96xf32", "z": "f32", "d": "96x4xsi8"}
 REQUANTISATION = {"m": "96xi32", "s": "96xi32", "n": "4xi32", "t": "4xi32"}
 
+FLATTENED = """
+  %h = graph.conv %x, %u strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] groups 1
+      : (tensor<1x32x16x16xsi8>, tensor<96x32x3x3xsi8>) -> tensor<1x96x16x16xi32>
+  %q = graph.requantize %h, %m, %s axis 1 zero_point 0 range [-128, 127]
+      : (tensor<1x96x16x16xi32>, tensor<96xi32>, tensor<96xi32>) -> tensor<1x96x16x16xsi8>
+  %p = graph.pool max %q kernel [4, 4] strides [4, 4] pads [0, 0, 0, 0] dilations [1, 1]
+      : (tensor<1x96x16x16xsi8>) -> tensor<1x96x4x4xsi8>
+  %f = graph.reshape %p : (tensor<1x96x4x4xsi8>) -> tensor<1x1536xsi8>
+  %y = graph.gemm %f, %d, %c trans_b : (tensor<1x1536xsi8>, tensor<256x1536xsi8>, tensor<256xi32>) -> tensor<1x256xi32>
+"""
+FLATTENED_WEIGHTS = {"u": "96x32x3x3xsi8", "m": "96xi32", "s": "96xi32", "d": "256x1536xsi8", "c": "256xi32"}
+
+ROWS_OF_TWO_GRAINS = """
+  %a = graph.reshape %x : (tensor<1x12xf32>) -> tensor<1x3x4x1xf32>
+  %h = graph.conv %a, %u strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1
+      : (tensor<1x3x4x1xf32>, tensor<9x3x1x1xf32>) -> tensor<1x9x4x1xf32>
+  %i = graph.reshape %h : (tensor<1x9x4x1xf32>) -> tensor<1x36xf32>
+  %e = graph.reshape %x : (tensor<1x12xf32>) -> tensor<1x2x6x1xf32>
+  %j = graph.conv %e, %v strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1
+      : (tensor<1x2x6x1xf32>, tensor<6x2x1x1xf32>) -> tensor<1x6x6x1xf32>
+  %k = graph.reshape %j : (tensor<1x6x6x1xf32>) -> tensor<1x36xf32>
+  %f = graph.binary mul %i, %k : (tensor<1x36xf32>, tensor<1x36xf32>) -> tensor<1x36xf32>
+  %y = graph.gemm %f, %d : (tensor<1x36xf32>, tensor<36x4xf32>) -> tensor<1x4xf32>
+"""
+
 MODELS = {
+    "rows of two grains": (
+        ROWS_OF_TWO_GRAINS,
+        {"u": "9x3x1x1xf32", "v": "6x2x1x1xf32", "d": "36x4xf32"},
+        "1x12xf32",
+        "1x4xf32",
+    ),
+    "flattened": (FLATTENED, FLATTENED_WEIGHTS, "1x32x16x16xsi8", "1x256xi32"),
     "feed-forward": (FEED_FORWARD, FEED_FORWARD_WEIGHTS, "6x4xf32", "6x4xf32"),
     "gemms": (GEMMS, {"u": "96x4xf32", "b": "1x96xf32", "d": "96x4xf32", "c": "4xf32"}, "6x4xf32", "6x4xf32"),
     "gated": (GATED, {"u": "4x96xf32", "b": "4x96xf32", "d": "96x4xf32"}, "6x4xf32", "6x4xf32"),
@@ -85,7 +117,15 @@ MODELS = {
     "integers": (INTEGERS, INTEGER_WEIGHTS | REQUANTISATION, "6x4xsi8", "6x4xsi8"),
 }
 
-MAP_BYTES = {"feed-forward": 2304, "gemms": 2304, "gated": 2304, "inverted residual": 13824, "integers": 576}
+MAP_BYTES = {
+    "rows of two grains": 144,
+    "flattened": 1536,
+    "feed-forward": 2304,
+    "gemms": 2304,
+    "gated": 2304,
+    "inverted residual": 13824,
+    "integers": 576,
+}
 """Of the largest map with the hidden axis that a product or a convolution reads."""
 
 
@@ -278,3 +318,31 @@ def test_weights_that_are_larger_than_the_sums_come_in_chunks() -> None:
     module = module_of(text, {"u": "4x96xsi8", "m": "i32", "s": "i32", "d": "96x24xsi8"}, "6x4xsi8", "6x24xi32")
     (part,) = hidden_parts(module, Constants.of(module), 300)
     assert (part.map_bytes, part.weight_bytes, len(part.ranges(300))) == (576, 2688, 3)
+
+
+def test_weights_that_are_waited_for_come_in_chunks_of_channels() -> None:
+    """The dense layer's weights are 393,216 bytes, each used once; those of the convolution are used 256 times."""
+    module = module_of(*MODELS["flattened"])
+    constants = Constants.of(module)
+    assert not list(hidden_parts(module, constants, 0, weight_bytes=393216))
+    (part,) = hidden_parts(module, constants, 0, weight_bytes=393215)
+    assert part.ranges(0, 393215) == [(0, 512), (512, 1024), (1024, 1536)]
+
+
+def test_weights_that_are_used_as_often_as_those_before_are_not_waited_for() -> None:
+    module = module_of(*MODELS["gemms"])
+    assert not list(hidden_parts(module, Constants.of(module), 0, weight_bytes=1))
+
+
+def test_dense_layers_are_computed_while_convolutions_are() -> None:
+    """Their weights have room for 64 KiB; the convolution takes longer to compute than its weights to load."""
+    module = module_of(*MODELS["flattened"])
+    x = values(np.random.default_rng(5), "x", (1, 32, 16, 16), np.dtype(np.int8))
+    expected = run_graph(module, {"x": x})["y"]
+    options = CompileOptions(partition=SCHEDULE, gap=0, prove=False)
+    program = compile(module, "cocco_npu:WBUF.depth=1024", options=options)
+    (chosen,) = (way for way in program.candidates if way.chosen)
+    assert "sums in chunks" in chosen.method
+    ran = simulate(program, {"x": x})
+    assert np.array_equal(ran.outputs["y"], expected)
+    assert program.predicted["cycles"] == ran.cycles >= program.lower_bound["cycles"]
