@@ -74,10 +74,11 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
     All but the first are only `tried`, without proofs and without what layers were compiled from, until one is taken.
 
     With taps as channels or not, with joined maps apart or not, with sums of dense layers in chunks or not, with all
-    samples together, one after another with weights loaded for each, some of the first layers sample by sample, with attention split into heads or
-    head by head, each also with hidden maps in chunks, and the best of these with bytes taken again late or with
-    weights in holes between maps, and, where heads are not split, in other pieces; then with weights loaded for each
-    sample in the first layers alone.  All are compared with the bound of the module as it is given.
+    samples together, one after another with weights loaded for each, some of the first layers sample by sample, with
+    attention split into heads or head by head, each also with hidden maps in chunks, and the best of these with bytes
+    taken again late or with weights in holes between maps, and, where heads are not split, in other pieces; then with
+    weights loaded for each sample in the first layers alone.  All are compared with the bound of the module as it is
+    given.
     """
     dump = lowering.options.dump
     ways = _Ways(lowering, target, compiled)
