@@ -35,7 +35,8 @@ from tilewright.interpreters.graph import argument_names, find_function, result_
 from tilewright.machine.packet_isa import Isa
 from tilewright.machine.packet_program import PacketProgram, Stored, executed_packets
 from tilewright.machine.packet_storage import contiguous_strides
-from tilewright.passes.nest_to_packets.generate import Switches, generate
+from tilewright.passes.nest_to_packets.generate import generate
+from tilewright.passes.nest_to_packets.network import Switches
 from tilewright.zoo.covenant_layers import LAYERS, covenant_layer
 
 COMPILE = (

@@ -3,46 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import takewhile
-from math import inf
+from math import inf, prod
 
-from ...algebra.element import ELEMENT_TYPES
-from ...algebra.expr import Statement
-from ...algebra.printer import print_statement
-from ...algebra.statement import dims_of, tensors_of
-from ...errors import InfeasibleError, TilewrightError
+import numpy as np
+
+from ...algebra.affine import index_forms
+from ...algebra.expr import Access, Name, Statement
+from ...algebra.statement import accesses, accesses_of, dims_of, tensors_of
+from ...errors import TilewrightError
 from ...machine import Machine
 from ...machine.packet_isa import Isa
 from ...machine.packet_program import PacketProgram, executed_packets
-from ...machine.packet_storage import Storage
+from ...machine.packet_storage import Storage, contiguous_strides
 from .contraction import Columns, Kernel, cheapest, plan_columns
-from .elementwise import UNROLL, common_type, elementwise_regions, is_elementwise
 from .emit import Emitter
+from .kernels import Program, Step, Value, replaced
+from .network import SLACK_BYTES, Switches, align_bytes, generate_network
 from .regions import Lowering, Options, Region
 from .roles import Contraction, contraction_of, contractions_of, is_contraction
 from .scalar import scalar_elementwise, scalar_product
-from .window import is_window, window_of, window_regions
-
-SLACK_BYTES = 1 << 17
-"""Memory behind the last tensor, which loads that run ahead may touch."""
 
 WORTH = 0.9
 """The share of packets below which another operand is packed than the one that `contraction_of` says.
 
 What is packed, and a result that then lies in another order, is the host's work, which packets do not count.
 """
-
-
-@dataclass(frozen=True)
-class Switches:
-    """What the generator may do; each can be switched off to see what it is worth."""
-
-    vectorize: bool = True
-    pack: bool = True
-    unroll: bool = True
-    pipeline: bool = True
-    choose: bool = True
 
 
 def generate(
@@ -57,55 +44,67 @@ def generate(
 
     Tensors are of `shapes`, or as large as their indices reach; what a sum of products reads outside them is 0.
     """
-    switches = switches or Switches()
-    isa = Isa(machine)
-    if is_elementwise(statement):
-        return _elementwise(isa, statement, extents, types, switches)
+    switches, found = switches or Switches(), dict(shapes or {})
+    for access in accesses(statement):
+        if isinstance(access, Access) and access.tensor not in (shapes or {}):
+            reach = [form.range(extents)[1] + 1 for form in index_forms(access)]
+            found[access.tensor] = tuple(map(max, reach, found.get(access.tensor, reach)))
     if is_contraction(statement):
-        return _product(isa, statement, extents, types, switches, shapes)
-    if is_window(statement):
-        return _window(isa, statement, extents, types, switches, shapes or {})
-    raise TilewrightError(
-        "unsupported",
-        print_statement(statement),
-        "an elementwise statement or a sum of products, or pooling",
-        "another",
-    )
+        return _product(Isa(machine), statement, extents, types, switches, shapes)
+    if is_elementwise(statement, extents, found):
+        return _elementwise(Isa(machine), statement, found, types, switches)
+    return _alone(machine, statement, extents, types, found, switches)
 
 
-def _window(
-    isa: Isa,
-    statement: Statement,
-    extents: Mapping[str, int],
-    types: Mapping[str, str],
-    switches: Switches,
-    shapes: Mapping[str, Sequence[int]],
-) -> PacketProgram:
-    emitter, storage = Emitter(isa), Storage(align_bytes(isa))
-    type_name, (_, operand) = common_type(types, statement), tensors_of(statement)
-    itemsize = ELEMENT_TYPES[type_name].itemsize
-    window = window_of(statement, extents, itemsize, emitter.vector_bytes, shapes.get(operand, ()))
-    return finish(emitter, storage, window_regions(emitter, storage, statement, window, type_name), switches)
+def is_elementwise(statement: Statement, extents: Mapping[str, int], shapes: Mapping[str, Sequence[int]]) -> bool:
+    """Whether every element is read at the place that is written, and all are."""
+    target, read = statement.target, accesses_of(statement.value)
+    if statement.reduce != "=" or not isinstance(target, Access) or not read:
+        return False
+    dims = [index.id for index in target.indices if isinstance(index, Name)]
+    shape = tuple(extents[dim] for dim in dims)
+    same = all(isinstance(access, Access) and access.indices == target.indices for access in read)
+    return same and len(set(dims)) == len(target.indices) and all(tuple(own) == shape for own in shapes.values())
 
 
 def _elementwise(
-    isa: Isa, statement: Statement, extents: Mapping[str, int], types: Mapping[str, str], switches: Switches
+    isa: Isa, statement: Statement, shapes: Mapping[str, Sequence[int]], types: Mapping[str, str], switches: Switches
 ) -> PacketProgram:
-    type_name, shape = common_type(types, statement), tuple(extents[dim] for dim in dims_of(statement))
+    """All elements in a line, whatever their axes."""
+    shape = tuple(next(iter(shapes.values())))
     if not switches.vectorize:
-        emitter, storage = Emitter(isa), Storage(align_bytes(isa))
-        return finish(emitter, storage, scalar_elementwise(emitter, storage, statement, shape, type_name), switches)
-    made: list[PacketProgram] = []
-    for unroll in UNROLL if switches.unroll else UNROLL[:1]:
-        emitter, storage = Emitter(isa), Storage(align_bytes(isa))
-        try:
-            regions = elementwise_regions(emitter, storage, statement, shape, type_name, unroll)
-        except InfeasibleError:
-            if not made:
-                raise
-            break
-        made.append(finish(emitter, storage, regions, switches))
-    return min(made, key=lambda program: executed_packets(program.code))
+        emitter, storage, names = Emitter(isa), Storage(align_bytes(isa)), {types[name] for name in shapes}
+        if len(names) > 1:
+            raise TilewrightError("unsupported", "elements on scalars", "one type", ", ".join(sorted(names)))
+        return finish(emitter, storage, scalar_elementwise(emitter, storage, statement, shape, names.pop()), switches)
+    assert isinstance(statement.target, Access)
+    value, line = statement.value, (Name("i"),)
+    target, *read = tensors_of(statement)
+    for name in read:
+        value = replaced(value, Access(name, statement.target.indices), Access(name, line))
+    counts, count = dict.fromkeys(shapes, (prod(shape),)), prod(shape)
+    made = _alone(isa.machine, Statement(Access(target, line), "=", value), {"i": count}, types, counts, switches)
+    stored = [
+        replace(item, shape=shape, strides=contiguous_strides(shape, np.dtype(item.dtype).itemsize))
+        for item in made.stored
+    ]
+    return replace(made, stored=tuple(stored))
+
+
+def _alone(
+    machine: Machine,
+    statement: Statement,
+    extents: Mapping[str, int],
+    types: Mapping[str, str],
+    shapes: Mapping[str, Sequence[int]],
+    switches: Switches,
+) -> PacketProgram:
+    """The statement as a program of one step."""
+    target, *read = tensors_of(statement)
+    values = {name: Value(tuple(shapes[name]), types[name]) for name in shapes}
+    step = Step("kernel", statement, {dim: extents[dim] for dim in dims_of(statement)})
+    program = Program((step,), values, {name: name for name in read}, {target: target})
+    return generate_network(machine, program, switches)
 
 
 def _product(
@@ -150,11 +149,6 @@ def _contraction(
     plans = plan_columns(start.emitter, contraction, start.multiply, start.vectors, switches.unroll, switches.choose)
     plans = takewhile(lambda columns: sum(item.packets for item in columns) < below, plans)
     return cheapest(plans, made, lambda program: executed_packets(program.code))
-
-
-def align_bytes(isa: Isa) -> int:
-    """What addresses of tensors are multiples of."""
-    return next(memory.align_bytes for memory in isa.machine.memories if memory.name == isa.memory)
 
 
 def finish(emitter: Emitter, storage: Storage, regions: list[Region], switches: Switches) -> PacketProgram:

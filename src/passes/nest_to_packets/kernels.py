@@ -230,7 +230,7 @@ def _with(program: Program, step: Step, reader: Step, value: Expr) -> Statement 
     pairs = zip(step.target.indices, access.indices, strict=True)
     names = {index.id: at for index, at in pairs if isinstance(index, Name)}
     placed = substitute(value, names)
-    return replace(reader.statement, value=_replaced(reader.statement.value, access, placed))
+    return replace(reader.statement, value=replaced(reader.statement.value, access, placed))
 
 
 def is_byte_product(statement: Statement, values: Mapping[str, Value]) -> bool:
@@ -244,11 +244,12 @@ def is_byte_product(statement: Statement, values: Mapping[str, Value]) -> bool:
     )  # fmt: skip
 
 
-def _replaced(expr: Expr, access: Access, value: Expr) -> Expr:
+def replaced(expr: Expr, access: Access, value: Expr) -> Expr:
+    """An expression with a value in the place of an access."""
     if expr == access:
         return value
     if isinstance(expr, Call):
-        return Call(expr.fn, tuple(_replaced(arg, access, value) for arg in expr.args))
+        return Call(expr.fn, tuple(replaced(arg, access, value) for arg in expr.args))
     return expr
 
 

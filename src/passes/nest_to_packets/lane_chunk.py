@@ -29,14 +29,13 @@ REDUCTIONS = {"+=": "add", "max=": "max", "min=": "min"}
 class Task:
     """A statement over buffers: `lane` is the dim along lanes ("" where nothing has lanes), `wide` the registers' type.
 
-    `per_chunk` elements are done together, in registers of `per_register`.
+    Elements are done together in registers of `per_register`.
     """
 
     statement: Statement
     buffers: dict[str, Buffer]
     lane: str
     wide: str
-    per_chunk: int
     per_register: int
 
     @property

@@ -24,7 +24,7 @@ from .lane_chunk import REDUCTIONS, Chunk, Task
 from .lane_streams import CHUNK, Level, Streams, merged
 from .ranges import range_of_type
 from .regions import Pipelined, Region, Repeat, Straight
-from .virtual import Section, assigned
+from .virtual import MOST, Section, assigned
 
 MOST_TAPS = 16
 """Points of a reduction that are done one after another; more are a loop."""
@@ -88,10 +88,10 @@ class Lanes:
         width = emitter.vector_bytes
         wide_bytes = ELEMENT_TYPES[wide].itemsize
         forms = [buffer.form for buffer in buffers.values() if buffer.form.lanes > 1]
-        self.per_chunk = width // min([wide_bytes, *(form.itemsize for form in forms)])
+        self.least_chunk = width // min([wide_bytes, *(form.itemsize for form in forms)])
         if any(form.itemsize > wide_bytes for form in forms):
             raise TilewrightError("unsupported", print_statement(statement), f"types up to {wide}", "a wider one")
-        self.task = Task(statement, dict(buffers), lane, wide, self.per_chunk, width // wide_bytes)
+        self.task = Task(statement, dict(buffers), lane, wide, width // wide_bytes)
         reduced = [dim for dim in reduction_dims(statement) if dim != lane]
         self.across = bool(lane) and lane in reduction_dims(statement)
         self.looped = self.across or prod(extents[dim] for dim in reduced) > MOST_TAPS
@@ -101,13 +101,16 @@ class Lanes:
         self.accesses = [access for access in accesses(statement) if isinstance(access, Access)]
         steps = [buffers[access.tensor].steps(access)[1] for access in self.accesses]
         self.rows, self.loops = merged(rows, steps), merged(loops, steps)
-        self.chunks, self.rest = divmod(extents[lane], self.per_chunk) if lane else (1, 0)
+        self.is_single_row = bool(lane) and not (self.rows or self.loops or self.across)
 
     def regions(self) -> list[Region]:
-        """The whole statement, chunk after chunk of lanes."""
+        """The whole statement, chunk after chunk of lanes; of a single row several together."""
         pool = self.emitter.pool
         before, refusal = set(pool.taken), InfeasibleError("registers", 1, 0, "registers", "a shorter expression")
-        for self.hoist in (True, False):
+        most = MOST * self.task.per_register if self.is_single_row else self.least_chunk
+        for self.hoist, unroll in product((True, False), (n for n in (4, 2, 1) if n * self.least_chunk <= most)):
+            self.per_chunk = unroll * self.least_chunk
+            self.chunks, self.rest = divmod(self.extents[self.lane], self.per_chunk) if self.lane else (1, 0)
             try:
                 self.scratch = pool.take(self.emitter.scalars)
                 return self.reduced_lanes() if self.across else self.all_chunks()
@@ -149,6 +152,8 @@ class Lanes:
 
     def all_chunks(self) -> list[Region]:
         """Full chunks of lanes, and the lanes that are left."""
+        if self.is_single_row and self.chunks > 1:
+            return self.single_row()
         streams = self.streams((*self.rows, *self.loops), self.chunks + bool(self.rest))
         made: list[Region] = []
         if self.chunks:
@@ -156,6 +161,18 @@ class Lanes:
         if self.rest:
             made += self.chunk(streams, self.rest)
         return [Straight(tuple(streams.starts())), *made]
+
+    def single_row(self) -> list[Region]:
+        """A loop over full chunks, and the lanes that are left."""
+        streams = self.streams((Level(((CHUNK, self.chunks),)),), 1)
+        made: list[Region] = [Straight(tuple(streams.starts()))]
+        for loops, valid in ((1, self.per_chunk), (0, self.rest)):
+            if valid:
+                chunk = Chunk(self.emitter, self.memory, self.task, streams, valid, self.scratch)
+                chunk.result(self.statement.value, self.statement.reduce, self.points())
+                before, body = self.registers(chunk, [chunk.values.before, chunk.values.made])
+                made += [Straight(tuple(before)), *self.nest(streams, 0, loops, body)]
+        return made
 
     def chunk(self, streams: Streams, valid: int) -> list[Region]:
         """A chunk's rows, and the pointers on to the next."""

@@ -15,13 +15,26 @@ from ...machine.packet_storage import Storage
 from .contraction import Addresses, Columns, Kernel, cheapest, plan_columns
 from .emit import Emitter
 from .forms import SINGLE, Buffer, Form, Memory
-from .generate import SLACK_BYTES, Switches, align_bytes
 from .kernels import Program, Step, checked, joined, limits_of
 from .lane_moves import is_move, move_regions
 from .lanes import lane_regions
 from .placement import Placement, lane_dim, place
 from .regions import Lowering, Options, Region
 from .roles import Contraction, Lying, contraction_of
+
+SLACK_BYTES = 1 << 17
+"""Memory behind the last tensor, which loads that run ahead may touch."""
+
+
+@dataclass(frozen=True)
+class Switches:
+    """What the generator may do; each can be switched off to see what it is worth."""
+
+    vectorize: bool = True
+    pack: bool = True
+    unroll: bool = True
+    pipeline: bool = True
+    choose: bool = True
 
 
 def generate_network(machine: Machine, program: Program, switches: Switches | None = None) -> PacketProgram:
@@ -166,3 +179,8 @@ class _Network:
         """A reshaped value that is an output is stored under its own shape, too."""
         if self.role(name) == "output":
             self.memory.store(buffer, "output")
+
+
+def align_bytes(isa: Isa) -> int:
+    """What addresses of tensors are multiples of."""
+    return next(memory.align_bytes for memory in isa.machine.memories if memory.name == isa.memory)

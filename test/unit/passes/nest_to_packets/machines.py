@@ -14,7 +14,8 @@ from tilewright.frontends.acg import parse_target
 from tilewright.frontends.einsum import integer_types, parse_einsum
 from tilewright.machine.packet_isa import Isa
 from tilewright.machine.packet_program import PacketProgram
-from tilewright.passes.nest_to_packets.generate import Switches, generate
+from tilewright.passes.nest_to_packets.generate import generate
+from tilewright.passes.nest_to_packets.network import Switches
 
 PAIR = (Path(__file__).parents[3] / "data/pair.acg").read_text()
 
