@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, StringAttr, SymbolRefAttr, UnitAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, StringAttr, SymbolRefAttr, UnitAttr, i64
+from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, var_operand_def
+from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom_directive
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from . import codelet_syntax as syntax
 from .codelet_attributes import SurrogateType
 from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
 from .properties import RuledOp
+from .syntax import Binding, Capability, Code, Dims, Numbers, Word, Words, Written
+
+
+@irdl_custom_directive
+class Ends(Written):
+    """First and last (exclusive) index along each axis: `[1:15, 0:14]`."""
+
+    value: AttributeVariable
+
+    def read(self, parser: Parser) -> Attribute:
+        def ends() -> tuple[int, int]:
+            first = parser.parse_integer()
+            parser.parse_punctuation(":")
+            return first, parser.parse_integer()
+
+        pairs = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, ends)
+        return DenseArrayBase.from_list(i64, [end for pair in pairs for end in pair])
+
+    def write(self, attribute: DenseArrayBase[IntegerType], printer: Printer) -> None:
+        ends = attribute.get_values()
+        pairs = zip(ends[::2], ends[1::2], strict=True)
+        printer.print_string(f"[{', '.join(f'{first}:{last}' for first, last in pairs)}]")
 
 
 @irdl_op_definition
@@ -42,6 +65,15 @@ class ComputeOp(RuledOp):
     zeros = opt_prop_def(StringAttr)
     zeros_outside = opt_prop_def(DenseArrayBase.constr(i64))
     tensors = var_operand_def(SurrogateType)
+    custom_directives = (Capability, Code, Binding, Numbers, Dims, Words, Word, Ends)
+    assembly_format = (
+        "custom<Capability>($on) custom<Code>($statement) ` ` `(` $tensors `)` `dims` custom<Binding>($dims) "
+        "(`functions` custom<Binding>($functions)^)? (`immediates` custom<Numbers>($immediates)^)? "
+        "(`spread` custom<Binding>($spread)^)? (`skip` custom<Dims>($skip)^)? (`take` custom<Dims>($take)^)? "
+        "(`over` custom<Words>($over)^)? (`keep` $keep^)? (`borders` custom<Words>($borders)^)? "
+        "(`zeros` custom<Word>($zeros)^ custom<Ends>($zeros_outside))? "
+        "attr-dict-with-keyword `:` `(` type($tensors) `)`"
+    )
 
     @property
     def inside(self) -> tuple[tuple[int, int], ...]:
@@ -68,10 +100,3 @@ class ComputeOp(RuledOp):
     def border_names(self) -> tuple[str, ...]:
         """Operands that may be read out of their bounds."""
         return () if self.borders is None else tuple(name.data for name in self.borders)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> ComputeOp:
-        return syntax.parse_compute(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_compute(self, printer)

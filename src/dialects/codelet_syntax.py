@@ -5,25 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntAttr, StringAttr, SymbolRefAttr, UnitAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, SymbolRefAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 
-from ..algebra.printer import print_statement
-from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
-from .syntax import (
-    Bindings,
-    parse_attributes,
-    parse_bindings,
-    parse_capability,
-    print_attributes,
-    print_bindings,
-    print_body,
-)
+from .nest_attributes import DimsAttr
+from .syntax import parse_attributes, print_attributes, print_body
 
 if TYPE_CHECKING:
-    from .codelet import CodeletOp, ComputeOp
+    from .codelet import CodeletOp
     from .codelet_attributes import SurrogateType
 
 
@@ -90,77 +81,3 @@ def print_codelet(op: CodeletOp, printer: Printer) -> None:
     printer.print_string(")")
     print_attributes(op, printer)
     print_body(op.body, printer)
-
-
-_BINDINGS: Bindings = {
-    "dims": BindingAttr,
-    "functions": BindingAttr,
-    "immediates": ValuesAttr,
-    "spread": BindingAttr,
-    "skip": DimsAttr,
-    "take": DimsAttr,
-}
-
-
-def parse_compute(cls: type[ComputeOp], parser: Parser) -> ComputeOp:
-    """`@NODE::@capability "statement" (%o, ...) dims {...} [functions {...}] ... : (types)`.
-
-    After functions and the like: `[over [p]] [keep] [borders [X]] [zeros X [1:15, 0:14]]`.
-    """
-    start = parser.pos
-    on = parse_capability(parser)
-    properties: dict[str, Attribute] = {"on": on, "statement": StatementAttr(StatementAttr.parse_literal(parser))}
-    operands = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
-    properties |= parse_bindings(_BINDINGS, parser)
-    _parse_names("over", parser, properties)
-    if parser.parse_optional_keyword("keep"):
-        properties["keep"] = UnitAttr()
-    _parse_names("borders", parser, properties)
-    if parser.parse_optional_keyword("zeros"):
-        properties["zeros"] = StringAttr(parser.parse_identifier())
-        ends = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_ends(parser))
-        properties["zeros_outside"] = DenseArrayBase.from_list(i64, [end for pair in ends for end in pair])
-    attributes = parse_attributes(parser)
-    parser.parse_punctuation(":")
-    types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-    values = parser.resolve_operands(operands, types, start)
-    return cls.create(operands=values, properties=properties, attributes=attributes)
-
-
-def _parse_names(word: str, parser: Parser, properties: dict[str, Attribute]) -> None:
-    """`[word [a, b]]`."""
-    if parser.parse_optional_keyword(word):
-        names = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_identifier)
-        properties[word] = ArrayAttr(StringAttr(name) for name in names)
-
-
-def _parse_ends(parser: Parser) -> tuple[int, int]:
-    """`1:15`."""
-    first = parser.parse_integer()
-    parser.parse_punctuation(":")
-    return first, parser.parse_integer()
-
-
-def print_compute(op: ComputeOp, printer: Printer) -> None:
-    """See `parse_compute`."""
-    printer.print_string(" ")
-    printer.print_attribute(op.on)
-    printer.print_string(" ")
-    printer.print_string_literal(print_statement(op.statement.data))
-    printer.print_string(" ")
-    with printer.in_parens():
-        printer.print_list(op.tensors, printer.print_ssa_value)
-    values = (op.dims, op.functions, op.immediates, op.spread, op.skip, op.take)
-    print_bindings(zip(_BINDINGS, values, strict=True), printer)
-    if op.over is not None:
-        printer.print_string(f" over [{', '.join(op.walked)}]")
-    if op.keep is not None:
-        printer.print_string(" keep")
-    if op.borders is not None:
-        printer.print_string(f" borders [{', '.join(op.border_names)}]")
-    if op.zeros is not None:
-        printer.print_string(f" zeros {op.zeros.data} [{', '.join(f'{a}:{b}' for a, b in op.inside)}]")
-    print_attributes(op, printer)
-    printer.print_string(" : ")
-    with printer.in_parens():
-        printer.print_list(op.tensors.types, printer.print_attribute)

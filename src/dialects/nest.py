@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, TensorType, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolNameConstraint, TensorType, i64
 from xdsl.ir import Attribute, Block, Dialect, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -53,7 +53,9 @@ from ..algebra.expr import Statement
 from . import nest_syntax as syntax
 from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
 from .nest_mapping import ComputeOp, ForOp, HoldOp, SpatialOp
+from .nest_syntax import NamedOperands, Signature
 from .properties import PlainOp, RuledOp
+from .syntax import Code, Numbers
 
 
 @irdl_op_definition
@@ -67,7 +69,7 @@ class KernelOp(PlainOp):
     """
 
     name = "nest.kernel"
-    sym_name = prop_def(StringAttr)
+    sym_name = prop_def(SymbolNameConstraint())
     statement = prop_def(StatementAttr)
     operand_names = prop_def(ArrayAttr[StringAttr])
     pad = opt_prop_def(ValuesAttr)
@@ -76,6 +78,12 @@ class KernelOp(PlainOp):
     result = result_def(TensorType)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(Pure())
+    custom_directives = (Code, Numbers, NamedOperands, Signature)
+    assembly_format = (
+        "$sym_name custom<Code>($statement) custom<NamedOperands>($operand_names, $inputs) (`into` $init^)? "
+        "(`pad` custom<Numbers>($pad)^)? attr-dict-with-keyword "
+        "`:` custom<Signature>(type($inputs), type($init), type($result))"
+    )
 
     def __init__(
         self,
@@ -103,13 +111,6 @@ class KernelOp(PlainOp):
     def pads(self) -> dict[str, int | float]:
         """Tensor name -> value of reads out of its bounds."""
         return {} if self.pad is None else self.pad.as_dict()
-
-    @classmethod
-    def parse(cls, parser: Parser) -> KernelOp:
-        return syntax.parse_kernel(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_kernel(self, printer)
 
 
 @irdl_op_definition

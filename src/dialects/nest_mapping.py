@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, FlatSymbolRefAttrConstr, IntegerAttr, StringAttr, SymbolRefAttr, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FlatSymbolRefAttrConstr,
+    IntegerAttr,
+    StringAttr,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+    i64,
+)
 from xdsl.ir import Region
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
 
-from . import nest_syntax as syntax
 from .nest_attributes import BindingAttr, ValuesAttr
 from .properties import PlainOp
-from .syntax import Body, Count, Word, Words
+from .syntax import Binding, Body, Capability, Count, Numbers, Word, Words
 
 
 @irdl_op_definition
@@ -105,12 +110,18 @@ class ComputeOp(PlainOp):
     """
 
     name = "nest.compute"
-    kernel = prop_def(StringAttr)
+    kernel = prop_def(SymbolNameConstraint())
     on = opt_prop_def(SymbolRefAttr)
     dims = opt_prop_def(BindingAttr)
     tensors = opt_prop_def(BindingAttr)
     functions = opt_prop_def(BindingAttr)
     immediates = opt_prop_def(ValuesAttr)
+    custom_directives = (Capability, Binding, Numbers)
+    assembly_format = (
+        "$kernel (`on` custom<Capability>($on)^)? (`dims` custom<Binding>($dims)^)? "
+        "(`tensors` custom<Binding>($tensors)^)? (`functions` custom<Binding>($functions)^)? "
+        "(`immediates` custom<Numbers>($immediates)^)? attr-dict-with-keyword"
+    )
 
     def __init__(
         self,
@@ -139,10 +150,3 @@ class ComputeOp(PlainOp):
     def capability(self) -> str | None:
         """The capability of the node, if one is chosen."""
         return None if self.on is None else self.on.nested_references.data[0].data
-
-    @classmethod
-    def parse(cls, parser: Parser) -> ComputeOp:
-        return syntax.parse_compute(cls, parser)
-
-    def print(self, printer: Printer) -> None:
-        syntax.print_compute(self, printer)

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr
-from xdsl.ir import Attribute, Operation, Region
+from xdsl.ir import Region, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    TypeDirective,
+    VariadicOperandVariable,
+    irdl_custom_directive,
+)
 from xdsl.parser import Parser
 from xdsl.parser.core import UnresolvedOperand
 from xdsl.printer import Printer
 
-from ..algebra.printer import print_statement
-from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
-from .syntax import parse_attributes, parse_bindings, parse_capability, print_attributes, print_bindings
+from .nest_attributes import DimsAttr
+from .syntax import parse_attributes, print_attributes
 
 if TYPE_CHECKING:
-    from .nest import ComputeOp, GroupOp, KernelOp
+    from .nest import GroupOp
 
 
-def _parse_named_operands(parser: Parser) -> tuple[ArrayAttr[StringAttr], list[UnresolvedOperand]]:
+def parse_named(parser: Parser) -> tuple[ArrayAttr[StringAttr], list[UnresolvedOperand]]:
+    """`(A = %a, B = %b)`."""
+
     def item() -> tuple[str, UnresolvedOperand]:
         name = parser.parse_identifier()
         parser.parse_punctuation("=")
@@ -28,59 +40,55 @@ def _parse_named_operands(parser: Parser) -> tuple[ArrayAttr[StringAttr], list[U
     return ArrayAttr(StringAttr(name) for name, _ in pairs), [operand for _, operand in pairs]
 
 
-def _print_named_operands(names: ArrayAttr[StringAttr], op: Operation, printer: Printer) -> None:
+def print_named(names: ArrayAttr[StringAttr], values: Sequence[SSAValue], printer: Printer) -> None:
+    """See `parse_named`."""
+
+    def item(pair: tuple[StringAttr, SSAValue]) -> None:
+        printer.print_string(f"{pair[0].data} = ")
+        printer.print_ssa_value(pair[1])
+
     with printer.in_parens():
-        pairs = list(zip(names, op.operands[: len(names)], strict=True))
-        for i, (name, value) in enumerate(pairs):
-            printer.print_string(f"{', ' if i else ''}{name.data} = ")
-            printer.print_ssa_value(value)
+        printer.print_list(zip(names, values, strict=True), item)
 
 
-def parse_kernel(cls: type[KernelOp], parser: Parser) -> KernelOp:
-    """`@name "statement" (A = %a, ...) [into %init] [pad {A = 0.0}] [attributes {...}] : (types) -> type`."""
-    name = parser.parse_symbol_name()
-    statement = StatementAttr(StatementAttr.parse_literal(parser))
-    names, operands = _parse_named_operands(parser)
-    init = parser.parse_unresolved_operand() if parser.parse_optional_keyword("into") else None
-    pad = None
-    if parser.parse_optional_keyword("pad"):
-        pad = ValuesAttr(ValuesAttr.parse_list(parser, parser.Delimiter.BRACES))
-    attributes = parse_attributes(parser)
-    parser.parse_punctuation(":")
-    start = parser.pos
-    types = parser.parse_type()
-    if not isinstance(types, FunctionType) or len(types.outputs) != 1 or len(types.inputs) != len(operands):
-        parser.raise_error("expected the types of the operands and of one result", start, parser.pos)
-    (result,) = types.outputs
-    return cls.build(
-        operands=[
-            [parser.resolve_operand(o, t) for o, t in zip(operands, types.inputs, strict=True)],
-            None if init is None else parser.resolve_operand(init, result),
-        ],
-        properties={"sym_name": name, "statement": statement, "operand_names": names, "pad": pad},
-        attributes=attributes,
-        result_types=[result],
-    )
+@irdl_custom_directive
+class NamedOperands(CustomDirective):
+    """Operands with the names that a property has for them: `(A = %a, B = %b)`."""
+
+    names: AttributeVariable
+    operands: VariadicOperandVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        names, operands = parse_named(parser)
+        self.names.set(state, names)
+        self.operands.set(state, operands)
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        print_named(cast("ArrayAttr[StringAttr]", self.names.get(op)), self.operands.get(op), printer)
 
 
-def print_kernel(op: KernelOp, printer: Printer) -> None:
-    """See `parse_kernel`."""
-    printer.print_string(" ")
-    printer.print_symbol_name(op.sym_name.data)
-    printer.print_string(" ")
-    printer.print_string_literal(print_statement(op.statement.data))
-    printer.print_string(" ")
-    _print_named_operands(op.operand_names, op, printer)
-    if op.init is not None:
-        printer.print_string(" into ")
-        printer.print_ssa_value(op.init)
-    if op.pad is not None:
-        printer.print_string(" pad {")
-        op.pad.print_list(printer)
-        printer.print_string("}")
-    print_attributes(op, printer)
-    printer.print_string(" : ")
-    printer.print_function_type(op.inputs.types, [op.result.type])
+@irdl_custom_directive
+class Signature(CustomDirective):
+    """The types of operands and of one result, which is also that of an operand that it starts as."""
+
+    inputs: TypeDirective
+    init: TypeDirective
+    result: TypeDirective
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        start = parser.pos
+        types = parser.parse_type()
+        inputs, init = state.operands
+        if not isinstance(types, FunctionType) or len(types.outputs) != 1 or len(types.inputs) != len(inputs or ()):
+            parser.raise_error("expected the types of the operands and of one result", start, parser.pos)
+        self.inputs.set(state, tuple(types.inputs))
+        self.init.set(state, tuple(types.outputs) if init else ())
+        self.result.set(state, tuple(types.outputs))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        printer.print_function_type(self.inputs.get(op), self.result.get(op))
 
 
 def parse_group(cls: type[GroupOp], parser: Parser) -> GroupOp:
@@ -90,7 +98,7 @@ def parse_group(cls: type[GroupOp], parser: Parser) -> GroupOp:
     dims = DimsAttr(DimsAttr.parse_list(parser, parser.Delimiter.BRACES))
     parser.parse_keyword("ins")
     start = parser.pos
-    names, operands = _parse_named_operands(parser)
+    names, operands = parse_named(parser)
     end = parser.pos
     parser.parse_punctuation("->")
     types = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
@@ -116,7 +124,7 @@ def print_group(op: GroupOp, printer: Printer) -> None:
     printer.print_string(" dims {")
     op.dims.print_list(printer)
     printer.print_string("} ins")
-    _print_named_operands(op.input_names, op, printer)
+    print_named(op.input_names, op.inputs, printer)
     printer.print_string(" -> ")
     types = op.result_types
     if len(types) == 1:
@@ -130,27 +138,3 @@ def print_group(op: GroupOp, printer: Printer) -> None:
     if op.mapping.blocks:
         printer.print_string(" mapping ")
         printer.print_region(op.mapping, print_empty_block=False)
-
-
-_BINDINGS = {"dims": BindingAttr, "tensors": BindingAttr, "functions": BindingAttr, "immediates": ValuesAttr}
-
-
-def parse_compute(cls: type[ComputeOp], parser: Parser) -> ComputeOp:
-    """`@kernel [on @NODE::@capability dims {...} tensors {...} [functions {...}] [immediates {...}]]`."""
-    properties: dict[str, Attribute] = {"kernel": parser.parse_symbol_name()}
-    if parser.parse_optional_keyword("on"):
-        properties["on"] = parse_capability(parser)
-    properties |= parse_bindings(_BINDINGS, parser)
-    return cls.create(properties=properties, attributes=parse_attributes(parser))
-
-
-def print_compute(op: ComputeOp, printer: Printer) -> None:
-    """See `parse_compute`."""
-    printer.print_string(" ")
-    printer.print_symbol_name(op.kernel.data)
-    if op.on is not None:
-        printer.print_string(" on ")
-        printer.print_attribute(op.on)
-    values = op.dims, op.tensors, op.functions, op.immediates
-    print_bindings(zip(_BINDINGS, values, strict=True), printer)
-    print_attributes(op, printer)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, IntegerType, StringAttr, SymbolRefAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region
@@ -20,10 +19,8 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from .nest_attributes import BindingAttr, DimsAttr, ValuesAttr
-
-Bindings = Mapping[str, type[BindingAttr] | type[ValuesAttr] | type[DimsAttr]]
-"""Keyword, which is the property's name -> attribute."""
+from ..algebra.printer import print_statement
+from .nest_attributes import BindingAttr, DimsAttr, NamedAttr, StatementAttr, ValuesAttr
 
 
 def parse_attributes(parser: Parser) -> dict[str, Attribute]:
@@ -147,6 +144,67 @@ class Counts(Written):
 
 
 @irdl_custom_directive
+class Code(Written):
+    """A statement in quotes: `"Y[m] = relu(X[m])"`."""
+
+    value: AttributeVariable
+
+    def read(self, parser: Parser) -> Attribute:
+        return StatementAttr(StatementAttr.parse_literal(parser))
+
+    def write(self, attribute: StatementAttr, printer: Printer) -> None:
+        printer.print_string_literal(print_statement(attribute.data))
+
+
+@irdl_custom_directive
+class Capability(Written):
+    """A capability of a node: `@NODE::@capability`."""
+
+    value: AttributeVariable
+
+    def read(self, parser: Parser) -> Attribute:
+        start = parser.pos
+        on = parser.parse_attribute()
+        if not isinstance(on, SymbolRefAttr):
+            parser.raise_error("expected @node::@capability", start, parser.pos)
+        return on
+
+    def write(self, attribute: SymbolRefAttr, printer: Printer) -> None:
+        printer.print_attribute(attribute)
+
+
+@irdl_custom_directive
+class Binding(Written):
+    """Names bound to names in braces: `{a = m, b = n}`."""
+
+    value: AttributeVariable
+    KIND: ClassVar[type[NamedAttr[Any]]] = BindingAttr
+
+    def read(self, parser: Parser) -> Attribute:
+        return self.KIND(self.KIND.parse_list(parser, parser.Delimiter.BRACES))
+
+    def write(self, attribute: NamedAttr[Any], printer: Printer) -> None:
+        with printer.in_braces():
+            attribute.print_list(printer)
+
+
+@irdl_custom_directive
+class Numbers(Binding):
+    """Names bound to numbers in braces: `{X = 0.0, V = 3}`."""
+
+    value: AttributeVariable
+    KIND: ClassVar[type[NamedAttr[Any]]] = ValuesAttr
+
+
+@irdl_custom_directive
+class Dims(Binding):
+    """Dims with extents in braces: `{m = 8, n = 64}`."""
+
+    value: AttributeVariable
+    KIND: ClassVar[type[NamedAttr[Any]]] = DimsAttr
+
+
+@irdl_custom_directive
 class Body(CustomDirective):
     """A region of one block, perhaps empty, whose arguments are said elsewhere."""
 
@@ -171,32 +229,3 @@ def print_body(region: Region, printer: Printer) -> None:
     """See `parse_body`; arguments of the block are said elsewhere."""
     printer.print_string(" ")
     printer.print_region(region, print_entry_block_args=False, print_empty_block=False)
-
-
-def parse_capability(parser: Parser) -> SymbolRefAttr:
-    """`@NODE::@capability`."""
-    start = parser.pos
-    on = parser.parse_attribute()
-    if not isinstance(on, SymbolRefAttr):
-        parser.raise_error("expected @node::@capability", start, parser.pos)
-    return on
-
-
-def parse_bindings(bindings: Bindings, parser: Parser) -> dict[str, Attribute]:
-    """`[dims {...}] [functions {...}] ...`: what is given of `bindings`, in their order."""
-    found: dict[str, Attribute] = {}
-    for key, attr in bindings.items():
-        if parser.parse_optional_keyword(key):
-            found[key] = attr(attr.parse_list(parser, parser.Delimiter.BRACES))  # pyright: ignore
-    return found
-
-
-def print_bindings(
-    bindings: Iterable[tuple[str, BindingAttr | ValuesAttr | DimsAttr | None]], printer: Printer
-) -> None:
-    """See `parse_bindings`."""
-    for key, value in bindings:
-        if value is not None:
-            printer.print_string(f" {key} {{")
-            value.print_list(printer)
-            printer.print_string("}")
