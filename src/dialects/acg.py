@@ -29,15 +29,9 @@ from xdsl.dialects.builtin import (
     f64,
     i64,
 )
-from xdsl.ir import Dialect, Operation, Region
+from xdsl.ir import Attribute, Dialect, Operation, Region
 from xdsl.irdl import IRDLOperation, irdl_op_definition, lazy_traits_def, opt_prop_def, prop_def, region_def, traits_def
-from xdsl.irdl.declarative_assembly_format import (
-    AttributeVariable,
-    CustomDirective,
-    ParsingState,
-    PrintingState,
-    irdl_custom_directive,
-)
+from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom_directive
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
@@ -65,34 +59,25 @@ from .acg_macros import MacroOp
 from .acg_packets import NeedsAttr, PackedOp, PacketOp, PlacesAttr, RegistersOp
 from .acg_stages import FetchOp, MicroopsOp, ShadowOp, TokenOp
 from .acg_timing import TimingAttr
+from .syntax import Written
 
 INTEGER = IntegerAttr.constr(i64)
 NUMBER = FloatAttr[Float64Type].constr(f64)
 
 
 @irdl_custom_directive
-class Number(CustomDirective):
+class Number(Written):
     """A number with a point.  Whole ones of many digits too, which `print_float` would print as their bits."""
 
     value: AttributeVariable
 
-    def is_anchorable(self) -> bool:
-        return self.value.is_anchorable()
-
     def is_optional_like(self) -> bool:
         return self.value.is_optional_like()
 
-    def is_present(self, op: IRDLOperation) -> bool:
-        return self.value.is_present(op)
+    def read(self, parser: Parser) -> Attribute:
+        return FloatAttr(parser.parse_float(), f64)
 
-    def parse(self, parser: Parser, state: ParsingState) -> None:
-        self.value.set(state, FloatAttr(parser.parse_float(), f64))
-
-    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        attribute = self.value.get(op)
-        if not isinstance(attribute, FloatAttr):
-            return
-        state.print_whitespace(printer)
+    def write(self, attribute: FloatAttr, printer: Printer) -> None:
         number = attribute.value.data
         if "." in f"{number:.17g}" or float(f"{number:.5e}") == number:
             printer.print_float(number, f64)

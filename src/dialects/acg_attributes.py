@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from functools import partial
@@ -69,9 +70,9 @@ def list_of(parser: AttrParser, item: Callable[[AttrParser], _T], delimiter: Att
     return tuple(parser.parse_comma_separated_list(delimiter, lambda: item(parser)))
 
 
-def _print(printer: Printer, items: Iterable[str], separator: str = ", ") -> None:
+def _print(printer: Printer, items: Iterable[str]) -> None:
     with printer.in_angle_brackets():
-        printer.print_string(separator.join(items))
+        printer.print_string(", ".join(items))
 
 
 def _quoted(parser: AttrParser, read: Callable[[str], _T]) -> _T:
@@ -115,119 +116,135 @@ class FormulaAttr(Data[Expr]):
             printer.print_string_literal(print_expr(self.data))
 
 
+class ListAttr(Data[tuple[_T, ...]], ABC):
+    """Items between commas."""
+
+    @staticmethod
+    @abstractmethod
+    def parse_item(parser: AttrParser) -> _T:
+        """An item as `item_text` writes it."""
+
+    @staticmethod
+    @abstractmethod
+    def item_text(item: _T) -> str:
+        """The text of an item."""
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[_T, ...]:
+        return list_of(parser, cls.parse_item, parser.Delimiter.ANGLE)
+
+    def print_parameter(self, printer: Printer) -> None:
+        _print(printer, map(self.item_text, self.data))
+
+
 @irdl_attr_definition
-class DimsAttr(Data[tuple[CapabilityDim, ...]]):
+class DimsAttr(ListAttr[CapabilityDim]):
     """Dims of a capability, their limits and lanes: `#acg.dims<k to 65535 lanes 32, p to 65535>`."""
 
     name = "acg.dims"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[CapabilityDim, ...]:
-        return list_of(parser, _dim, parser.Delimiter.ANGLE)
+    @staticmethod
+    def parse_item(parser: AttrParser) -> CapabilityDim:
+        name = parse_name(parser)
+        parser.parse_keyword("to")
+        limit = parse_integer(parser)
+        return CapabilityDim(name, limit, parse_integer(parser) if parser.parse_optional_keyword("lanes") else 1)
 
-    def print_parameter(self, printer: Printer) -> None:
-        lanes = {dim: f" lanes {dim.lanes}" if dim.lanes != 1 else "" for dim in self.data}
-        _print(printer, (f"{dim.name} to {dim.limit}{lanes[dim]}" for dim in self.data))
-
-
-def _dim(parser: AttrParser) -> CapabilityDim:
-    name = parse_name(parser)
-    parser.parse_keyword("to")
-    limit = parse_integer(parser)
-    return CapabilityDim(name, limit, parse_integer(parser) if parser.parse_optional_keyword("lanes") else 1)
+    @staticmethod
+    def item_text(item: CapabilityDim) -> str:
+        return f"{item.name} to {item.limit}" + (f" lanes {item.lanes}" if item.lanes != 1 else "")
 
 
 @irdl_attr_definition
-class NamesAttr(Data[tuple[str, ...]]):
+class NamesAttr(ListAttr[str]):
     """Names: `#acg.names<g, k>`."""
 
     name = "acg.names"
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[str, ...]:
-        return list_of(parser, parse_name, parser.Delimiter.ANGLE)
-
-    def print_parameter(self, printer: Printer) -> None:
-        _print(printer, self.data)
+    parse_item = staticmethod(parse_name)
+    item_text = staticmethod(str)
 
 
 @irdl_attr_definition
-class TypesAttr(Data[tuple[tuple[str, ...], ...]]):
+class TypesAttr(ListAttr[tuple[str, ...]]):
     """Allowed element types, target first: `#acg.types<[i32, i8, i8], [i32, u8, i8]>`."""
 
     name = "acg.types"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, ...], ...]:
-        return list_of(parser, lambda p: list_of(p, parse_name, p.Delimiter.SQUARE), parser.Delimiter.ANGLE)
+    @staticmethod
+    def parse_item(parser: AttrParser) -> tuple[str, ...]:
+        return list_of(parser, parse_name, parser.Delimiter.SQUARE)
 
-    def print_parameter(self, printer: Printer) -> None:
-        _print(printer, (f"[{', '.join(row)}]" for row in self.data))
+    @staticmethod
+    def item_text(item: tuple[str, ...]) -> str:
+        return f"[{', '.join(item)}]"
 
 
 @irdl_attr_definition
-class ChoicesAttr(Data[tuple[tuple[str, tuple[str, ...]], ...]]):
+class ChoicesAttr(ListAttr[tuple[str, tuple[str, ...]]]):
     """Function variables and what they may stand for: `#acg.choices<F [relu, exp]>`."""
 
     name = "acg.choices"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        return list_of(
-            parser, lambda p: (parse_name(p), list_of(p, parse_name, p.Delimiter.SQUARE)), parser.Delimiter.ANGLE
-        )
+    @staticmethod
+    def parse_item(parser: AttrParser) -> tuple[str, tuple[str, ...]]:
+        return parse_name(parser), list_of(parser, parse_name, parser.Delimiter.SQUARE)
 
-    def print_parameter(self, printer: Printer) -> None:
-        _print(printer, (f"{name} [{', '.join(choices)}]" for name, choices in self.data))
+    @staticmethod
+    def item_text(item: tuple[str, tuple[str, ...]]) -> str:
+        return f"{item[0]} [{', '.join(item[1])}]"
 
 
 @irdl_attr_definition
-class PairsAttr(Data[tuple[tuple[str, str], ...]]):
+class PairsAttr(ListAttr[tuple[str, str]]):
     """Names with a name or an integer each: `#acg.pairs<a 1, b NB>`."""
 
     name = "acg.pairs"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, str], ...]:
-        return list_of(parser, parse_pair, parser.Delimiter.ANGLE)
+    @staticmethod
+    def parse_item(parser: AttrParser) -> tuple[str, str]:
+        return parse_name(parser), _word(parser)
 
-    def print_parameter(self, printer: Printer) -> None:
-        _print(printer, _pairs(self.data))
-
-
-def parse_pair(parser: AttrParser) -> tuple[str, str]:
-    """A name with a name or an integer."""
-    return parse_name(parser), _word(parser)
+    @staticmethod
+    def item_text(item: tuple[str, str]) -> str:
+        return " ".join(item)
 
 
-def _pairs(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    return [f"{name} {word}" for name, word in pairs]
+def parse_pairs(parser: AttrParser) -> tuple[tuple[str, str], ...]:
+    """Pairs in braces."""
+    return list_of(parser, PairsAttr.parse_item, parser.Delimiter.BRACES)
+
+
+def pairs_text(pairs: Iterable[tuple[str, str]]) -> str:
+    """See `parse_pairs`."""
+    return f"{{{', '.join(map(PairsAttr.item_text, pairs))}}}"
 
 
 @irdl_attr_definition
-class FieldsAttr(Data[tuple[Field, ...]]):
+class FieldsAttr(ListAttr[Field]):
     """Fields of an instruction word: `#acg.fields<DST 24, DB 24 signed, FN 2 [relu = 0] at 80, I 11 index ACC 0>`."""
 
     name = "acg.fields"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[Field, ...]:
-        return list_of(parser, _parse_field, parser.Delimiter.ANGLE)
+    @staticmethod
+    def parse_item(parser: AttrParser) -> Field:
+        name, width = parse_name(parser), parse_integer(parser)
+        memory = parse_name(parser) if parser.parse_optional_keyword("index") else ""
+        more = parse_integer(parser) if memory else 0
+        signed = parser.parse_optional_keyword("signed") is not None
+        enum = parser.parse_optional_comma_separated_list(parser.Delimiter.SQUARE, lambda: _enumerator(parser))
+        hidden = parser.parse_optional_keyword("hidden") is not None
+        constant = parse_integer(parser) if hidden or parser.parse_optional_keyword("constant") else None
+        at_bit = parse_integer(parser) if parser.parse_optional_keyword("at") else None
+        return Field(name, width, signed, tuple(enum or ()), at_bit, constant, hidden, memory, more)
 
-    def print_parameter(self, printer: Printer) -> None:
-        _print(printer, map(_print_field, self.data))
-
-
-def _parse_field(parser: AttrParser) -> Field:
-    name, width = parse_name(parser), parse_integer(parser)
-    memory = parse_name(parser) if parser.parse_optional_keyword("index") else ""
-    more = parse_integer(parser) if memory else 0
-    signed = parser.parse_optional_keyword("signed") is not None
-    enum = parser.parse_optional_comma_separated_list(parser.Delimiter.SQUARE, lambda: _enumerator(parser))
-    hidden = parser.parse_optional_keyword("hidden") is not None
-    constant = parse_integer(parser) if hidden or parser.parse_optional_keyword("constant") else None
-    at_bit = parse_integer(parser) if parser.parse_optional_keyword("at") else None
-    return Field(name, width, signed, tuple(enum or ()), at_bit, constant, hidden, memory, more)
+    @staticmethod
+    def item_text(item: Field) -> str:
+        signed = " signed" if item.signed else ""
+        enum = f" [{', '.join(f'{name} = {code}' for name, code in item.enum)}]" if item.enum else ""
+        at = f" at {item.at_bit}" if item.at_bit is not None else ""
+        fixed = f" {'hidden' if item.hidden else 'constant'} {item.constant}" if item.constant is not None else ""
+        sized = f" index {item.index_of} {item.more_bits}" if item.index_of else ""
+        return f"{item.name} {item.width_bits}{sized}{signed}{enum}{fixed}{at}"
 
 
 def _enumerator(parser: AttrParser) -> tuple[str, int]:
@@ -236,43 +253,24 @@ def _enumerator(parser: AttrParser) -> tuple[str, int]:
     return name, parse_integer(parser)
 
 
-def _print_field(item: Field) -> str:
-    signed = " signed" if item.signed else ""
-    enum = f" [{', '.join(f'{name} = {code}' for name, code in item.enum)}]" if item.enum else ""
-    at = f" at {item.at_bit}" if item.at_bit is not None else ""
-    fixed = f" {'hidden' if item.hidden else 'constant'} {item.constant}" if item.constant is not None else ""
-    sized = f" index {item.index_of} {item.more_bits}" if item.index_of else ""
-    return f"{item.name} {item.width_bits}{sized}{signed}{enum}{fixed}{at}"
-
-
 @irdl_attr_definition
-class OperandsAttr(Data[tuple[OperandBinding, ...]]):
+class OperandsAttr(ListAttr[OperandBinding]):
     """Where operands lie: memory, address, element type and strides, `#acg.operands<D = GBUF[DST] u8 {a 1, b DB}>`."""
 
     name = "acg.operands"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[OperandBinding, ...]:
-        return list_of(parser, _parse_operand, parser.Delimiter.ANGLE)
+    @staticmethod
+    def parse_item(parser: AttrParser) -> OperandBinding:
+        name = parse_name(parser)
+        parser.parse_punctuation("=")
+        memory = parse_name(parser)
+        with parser.in_square_brackets():
+            address = _word(parser)
+        return OperandBinding(name, memory, address, parse_name(parser), parse_pairs(parser))
 
-    def print_parameter(self, printer: Printer) -> None:
-        _print(printer, map(_print_operand, self.data))
-
-
-def _parse_operand(parser: AttrParser) -> OperandBinding:
-    name = parse_name(parser)
-    parser.parse_punctuation("=")
-    memory = parse_name(parser)
-    with parser.in_square_brackets():
-        address = _word(parser)
-    return OperandBinding(
-        name, memory, address, parse_name(parser), list_of(parser, parse_pair, parser.Delimiter.BRACES)
-    )
-
-
-def _print_operand(item: OperandBinding) -> str:
-    strides = ", ".join(_pairs(item.strides))
-    return f"{item.operand} = {item.memory}[{item.address}] {item.type_name} {{{strides}}}"
+    @staticmethod
+    def item_text(item: OperandBinding) -> str:
+        return f"{item.operand} = {item.memory}[{item.address}] {item.type_name} {pairs_text(item.strides)}"
 
 
 @irdl_attr_definition
@@ -284,11 +282,11 @@ class ActionAttr(Data[Action]):
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Action:
         with parser.in_angle_brackets():
-            return Action(parse_name(parser), list_of(parser, parse_pair, parser.Delimiter.BRACES))
+            return Action(parse_name(parser), parse_pairs(parser))
 
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_string(f"{self.data.kind} {{{', '.join(_pairs(self.data.roles))}}}")
+            printer.print_string(f"{self.data.kind} {pairs_text(self.data.roles)}")
 
 
 @irdl_attr_definition
@@ -313,8 +311,8 @@ class EngineAttr(Data[Engine]):
         parts = [f"execute {engine.node} {engine.capability}"] if engine.capability else []
         for name, attribute in ENGINE_PARTS.items():
             items = getattr(engine, attribute)
-            texts = map(_print_operand, items) if name in ("operands", "initial") else _pairs(items)
-            parts += [f"{name} {{{', '.join(texts)}}}"] if items else []
+            kind = ENGINE_KINDS.get(name, PairsAttr)
+            parts += [f"{name} {{{', '.join(map(kind.item_text, items))}}}"] if items else []
         parts += [f"latency {{cycles {engine.latency_cycles}}}"] if engine.latency_cycles else []
         _print(printer, parts)
 
@@ -328,6 +326,9 @@ ENGINE_PARTS = {
 }
 """Parts of an engine in its text, and what `machine.Engine` calls them, in its order."""
 
+ENGINE_KINDS: dict[str, type[ListAttr[Any]]] = {"operands": OperandsAttr, "initial": OperandsAttr}
+"""What parts consist of, where not of pairs."""
+
 
 def _engine_part(parser: AttrParser) -> tuple[str, Any]:
     name = parse_name(parser)
@@ -335,8 +336,8 @@ def _engine_part(parser: AttrParser) -> tuple[str, Any]:
         return name, (parse_name(parser), parse_name(parser))
     if name not in (*ENGINE_PARTS, "latency"):
         parser.raise_error(f"expected execute, {', '.join(ENGINE_PARTS)} or latency, found {name}")
-    item = _parse_operand if name in ("operands", "initial") else parse_pair
-    return name, list_of(parser, item, parser.Delimiter.BRACES)
+    kind = ENGINE_KINDS.get(name, PairsAttr)
+    return name, list_of(parser, kind.parse_item, parser.Delimiter.BRACES)
 
 
 @irdl_attr_definition

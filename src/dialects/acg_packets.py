@@ -13,14 +13,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolNameConstraint, SymbolRefAttr, UnitAttr, i64
-from xdsl.ir import Data, Operation
+from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation, irdl_attr_definition, irdl_op_definition, lazy_traits_def, opt_prop_def, prop_def
 from xdsl.parser import AttrParser
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from ..machine.packets import Advance, Alternatives, LoopStart, PackedMnemonic, PacketIsa, Place, RegisterFile
-from .acg_attributes import FieldsAttr, NamesAttr, PairsAttr, executed, list_of, parse_integer, parse_name, parse_pair
+from .acg_attributes import (
+    FieldsAttr,
+    ListAttr,
+    NamesAttr,
+    PairsAttr,
+    TypesAttr,
+    executed,
+    list_of,
+    pairs_text,
+    parse_integer,
+    parse_name,
+    parse_pairs,
+)
 from .acg_macros import in_graph
 from .acg_values import declaration, declared
 
@@ -28,27 +39,22 @@ INTEGER = IntegerAttr.constr(i64)
 
 
 @irdl_attr_definition
-class NeedsAttr(Data[tuple[Alternatives, ...]]):
+class NeedsAttr(ListAttr[Alternatives]):
     """What an instruction takes, each need by one of its sets: `#acg.needs<{[S2], [S3]}, {[MPY0, MPY1]}>`."""
 
     name = "acg.needs"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[Alternatives, ...]:
-        square, braces = parser.Delimiter.SQUARE, parser.Delimiter.BRACES
+    @staticmethod
+    def parse_item(parser: AttrParser) -> Alternatives:
+        return list_of(parser, TypesAttr.parse_item, parser.Delimiter.BRACES)
 
-        def need(inner: AttrParser) -> Alternatives:
-            return list_of(inner, lambda p: list_of(p, parse_name, square), braces)
-
-        return list_of(parser, need, parser.Delimiter.ANGLE)
-
-    def print_parameter(self, printer: Printer) -> None:
-        needs = ([f"[{', '.join(names)}]" for names in need] for need in self.data)
-        printer.print_string(f"<{', '.join(f'{{{inner}}}' for inner in map(', '.join, needs))}>")
+    @staticmethod
+    def item_text(item: Alternatives) -> str:
+        return f"{{{', '.join(map(TypesAttr.item_text, item))}}}"
 
 
 @irdl_attr_definition
-class PlacesAttr(Data[tuple[Place, ...]]):
+class PlacesAttr(ListAttr[Place]):
     """Where operands of packed instructions lie: `#acg.places<D = L2[B, 128, I] u8 {a 1}, S = V[S, 1] u8 {a 1} by R>`.
 
     In brackets: the base register's field, the scale, the ifield that it multiplies if there is one; `by` rotates.
@@ -56,34 +62,26 @@ class PlacesAttr(Data[tuple[Place, ...]]):
 
     name = "acg.places"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[Place, ...]:
-        return list_of(parser, _parse_place, parser.Delimiter.ANGLE)
+    @staticmethod
+    def parse_item(parser: AttrParser) -> Place:
+        name = parse_name(parser)
+        parser.parse_punctuation("=")
+        memory = parse_name(parser)
+        with parser.in_square_brackets():
+            base = parse_name(parser)
+            parser.parse_punctuation(",")
+            scale = parse_integer(parser)
+            offset = parse_name(parser) if parser.parse_optional_punctuation(",") else ""
+        type_name, strides = parse_name(parser), parse_pairs(parser)
+        rotated = parse_name(parser) if parser.parse_optional_keyword("by") else ""
+        return Place(name, memory, base, offset, scale, type_name, strides, rotated)
 
-    def print_parameter(self, printer: Printer) -> None:
-        printer.print_string(f"<{', '.join(map(_print_place, self.data))}>")
-
-
-def _parse_place(parser: AttrParser) -> Place:
-    name = parse_name(parser)
-    parser.parse_punctuation("=")
-    memory = parse_name(parser)
-    with parser.in_square_brackets():
-        base = parse_name(parser)
-        parser.parse_punctuation(",")
-        scale = parse_integer(parser)
-        offset = parse_name(parser) if parser.parse_optional_punctuation(",") else ""
-    type_name, strides = parse_name(parser), list_of(parser, parse_pair, parser.Delimiter.BRACES)
-    rotated = parse_name(parser) if parser.parse_optional_keyword("by") else ""
-    return Place(name, memory, base, offset, scale, type_name, strides, rotated)
-
-
-def _print_place(place: Place) -> str:
-    offset = f", {place.offset}" if place.offset else ""
-    strides = ", ".join(f"{dim} {stride}" for dim, stride in place.strides)
-    rotated = f" by {place.rotated}" if place.rotated else ""
-    where = f"{place.memory}[{place.base}, {place.scale}{offset}]"
-    return f"{place.operand} = {where} {place.type_name} {{{strides}}}{rotated}"
+    @staticmethod
+    def item_text(item: Place) -> str:
+        offset = f", {item.offset}" if item.offset else ""
+        rotated = f" by {item.rotated}" if item.rotated else ""
+        where = f"{item.memory}[{item.base}, {item.scale}{offset}]"
+        return f"{item.operand} = {where} {item.type_name} {pairs_text(item.strides)}{rotated}"
 
 
 @irdl_op_definition

@@ -6,19 +6,13 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import isinf, isnan
-from typing import Any, cast
+from typing import Any
 
 from xdsl.dialects.builtin import I64, DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, TensorType, f32, f64, i64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Operation, SpacedOpaqueSyntaxAttribute, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_attr_definition, result_def, traits_def
-from xdsl.irdl.declarative_assembly_format import (
-    AttributeVariable,
-    CustomDirective,
-    ParsingState,
-    PrintingState,
-    irdl_custom_directive,
-)
+from xdsl.irdl import irdl_attr_definition, result_def, traits_def
+from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom_directive
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.rewriter import Rewriter
@@ -28,6 +22,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from ...algebra.element import is_float, limits
 from ..properties import PlainOp
+from ..syntax import Written
 from ..types import Tensor, dtype_of, element_of, is_element_type, shape_of, tensor_type
 from .extents import check_open, is_open
 
@@ -178,23 +173,16 @@ def parse_real(parser: Parser) -> float:
 
 
 @irdl_custom_directive
-class Number(CustomDirective):
+class Number(Written):
     """A `FloatAttr` property written as a bare number, infinities as `inf` and `-inf`."""
 
     value: AttributeVariable
 
-    def parse(self, parser: Parser, state: ParsingState) -> None:
-        self.value.set(state, real(parse_real(parser)))
+    def read(self, parser: Parser) -> Attribute:
+        return real(parse_real(parser))
 
-    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
-        state.print_whitespace(printer)
-        printer.print_string(print_real(cast(FloatAttr, self.value.get(op)).value.data))
-
-    def is_present(self, op: IRDLOperation) -> bool:
-        return self.value.is_present(op)
-
-    def is_anchorable(self) -> bool:
-        return self.value.is_anchorable()
+    def write(self, attribute: FloatAttr, printer: Printer) -> None:
+        printer.print_string(print_real(attribute.value.data))
 
 
 def check_tensor(value: SSAValue, what: str) -> Tensor:
