@@ -161,7 +161,10 @@ class NamesAttr(ListAttr[str]):
 
     name = "acg.names"
     parse_item = staticmethod(parse_name)
-    item_text = staticmethod(str)
+
+    @staticmethod
+    def item_text(item: str) -> str:
+        return item
 
 
 @irdl_attr_definition
