@@ -6,7 +6,7 @@ import logging
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import onnx
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from onnx import ModelProto, version_converter
 
 from ..errors import TilewrightError
 from .weights import random_inputs
-
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
 
 MIN_OPSET = 13
 """The first opset in which QuantizeLinear and DequantizeLinear take an axis."""
@@ -58,20 +55,6 @@ def quantized(model: ModelProto, seed: int = 0, samples: int = 2, signed: bool =
             weight_type=ort.QuantType.QInt8,
         )
         return onnx.load(paths[2])
-
-
-def exact_session(model: ModelProto) -> InferenceSession:
-    """An onnxruntime session that computes between quantised tensors in float.
-
-    Its kernels for 8-bit products saturate in 16 bits on x86 processors without VNNI, so that results differ from one
-    processor to the next; without optimisation they are not used.
-    """
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
 def _prepared(model: ModelProto) -> ModelProto:

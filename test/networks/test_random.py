@@ -13,8 +13,10 @@ from tilewright.backends.program import Program
 from tilewright.driver import make_context
 from tilewright.interpreters.graph import run_graph
 from tilewright.universe import TILEWRIGHT_UNIVERSE
-from tilewright.zoo.quantized import exact_session, quantized
+from tilewright.zoo.quantized import quantized
 from tilewright.zoo.weights import random_inputs
+
+from ..sessions import exact_session
 
 Array = NDArray[Any]
 

@@ -25,8 +25,10 @@ from tilewright.zoo.onnx_models import (
     seeded_light_model,
     transformer_block,
 )
-from tilewright.zoo.quantized import exact_session, quantized
+from tilewright.zoo.quantized import quantized
 from tilewright.zoo.weights import random_inputs
+
+from ..sessions import exact_session
 
 Array = NDArray[Any]
 

@@ -77,27 +77,17 @@ def _chain(case: Case, first: int, upstream: int) -> int:
     return found
 
 
-def needed_pixels(network: Network, number: int) -> dict[int, Extents]:
-    """For layer `number` and those that it depends on, rows and columns at least that one of its pixels needs."""
-    found = {number: (1, 1)}
-    for reader in range(number, -1, -1):
-        if reader in found:
-            for producer, extents in _needed_maps(network, reader, found[reader]):
-                found[producer] = _larger(found.get(producer, (0, 0)), extents)
-    return found
-
-
 def needed_of_input(network: Network, layers: int) -> dict[int, dict[int, Extents]]:
     """For each layer of a set the layers before it that read the network's input, with the pixels that they make.
 
-    As `needed_pixels` of each, in time that grows with the layers and not with their square: what a layer's pixels need
-    is looked up where other layers ask for the same of it.
+    In time that grows with the layers and not with their square: what a layer's pixels need is looked up where other
+    layers ask for the same of it.
     """
     asked: list[set[Extents]] = [{(1, 1)} if layers >> i & 1 else set() for i in range(len(network.layers))]
     sources: list[dict[Extents, list[tuple[int, Extents]]]] = [{} for _ in network.layers]
     for reader in range(layers.bit_length() - 1, -1, -1):
         for pixels in asked[reader]:
-            sources[reader][pixels] = _needed_maps(network, reader, pixels)
+            sources[reader][pixels] = needed_maps(network, reader, pixels)
             for producer, extents in sources[reader][pixels]:
                 asked[producer].add(extents)
     found: list[dict[Extents, dict[int, Extents]]] = []
@@ -112,7 +102,7 @@ def needed_of_input(network: Network, layers: int) -> dict[int, dict[int, Extent
     return {number: found[number][1, 1] for number in bits(layers)}
 
 
-def _needed_maps(network: Network, reader: int, pixels: Extents) -> list[tuple[int, Extents]]:
+def needed_maps(network: Network, reader: int, pixels: Extents) -> list[tuple[int, Extents]]:
     """The producers of a layer, with rows and columns at least that so many of its pixels need of them."""
     found: list[tuple[int, Extents]] = []
     layer = network.layers[reader]

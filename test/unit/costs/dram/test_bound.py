@@ -9,7 +9,7 @@ import pytest
 
 from tilewright.costs.dram import Model, net_tables, score, workspace
 from tilewright.costs.dram.bound import case_of, lower_bound, start_bound
-from tilewright.costs.dram.bound_order import needed_of_input, needed_pixels, order_bound
+from tilewright.costs.dram.bound_order import Extents, needed_maps, needed_of_input, order_bound
 from tilewright.costs.dram.bound_product import least_product
 from tilewright.costs.dram.bound_room import Rooms, room_bound
 from tilewright.costs.dram.emit import FITS
@@ -137,6 +137,17 @@ def test_dear_energy_takes_cycles():
     model = SOMA._replace(exact=1)
     bound = lower_bound(network, model, 1)
     assert least_product(network, model, 1, bound) > 1.02 * bound.energy_pj * bound.latency_cycles
+
+
+def needed_pixels(network: Network, number: int) -> dict[int, Extents]:
+    """For layer `number` and those that it depends on, rows and columns at least that one of its pixels needs."""
+    found = {number: (1, 1)}
+    for reader in range(number, -1, -1):
+        if reader in found:
+            for producer, (rows, columns) in needed_maps(network, reader, found[reader]):
+                known = found.get(producer, (0, 0))
+                found[producer] = max(known[0], rows), max(known[1], columns)
+    return found
 
 
 def test_attention_needs_the_whole_prompt():
