@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 INFINITY = float("inf")
 
@@ -97,6 +98,8 @@ class Program:
 
     def minimise(self, objective: Expression, time_limit_s: float | None, gap: float) -> Solution | None:
         """The best point within relative `gap`, or None if there is none (or none was found in time)."""
+        from scipy.optimize import Bounds, LinearConstraint, milp  # slow to load
+
         costs = np.zeros(len(self._upper))
         for variable, coefficient in objective.terms.items():
             costs[variable] = coefficient
@@ -112,6 +115,8 @@ class Program:
         return Solution(point, objective.value(point), result.status == 0)
 
     def _matrix(self) -> csr_array:
+        from scipy.sparse import csr_array
+
         starts = np.cumsum([0, *(len(row) for row in self._rows)])
         columns = np.array([variable for row in self._rows for variable in row], np.int64)
         values = np.array([coefficient for row in self._rows for coefficient in row.values()])

@@ -15,7 +15,7 @@ from ..algebra.blocked import BlockedLayout
 from ..arrays import said
 from ..errors import TilewrightError
 from ..files import MODEL_SUFFIXES, link_file, make_folder, read_table, replacing_all, sealed_table
-from ..frontends.acg import load_target, print_target
+from ..frontends import acg
 from ..machine import Machine
 from ..machine.layer_source import LayerSource, layer_source_of
 from ..machine.layer_table import LayerTable, layer_table_of
@@ -157,7 +157,7 @@ class Program:
         files = (self.control.code_file, TARGET, WEIGHTS, SOURCES, *common, *self.exports)
         with replacing_all(folder, (*files, TABLE)) as places:
             places[self.control.code_file].write_bytes(self.code)
-            places[TARGET].write_text(print_target(self.machine), encoding="utf-8")
+            places[TARGET].write_text(acg.print_target(self.machine), encoding="utf-8")
             own = {name: array for name, array in self.constants.items() if name not in names}
             Resources(own).save(places[WEIGHTS])
             if shared is not None:
@@ -202,7 +202,7 @@ def load_program(folder: str | Path) -> Program:
             "file", str(folder), "a folder written by compile", "no target.acg in it", "compile a model to it"
         )
     table = read_table(folder, TABLE)
-    machine = load_target(folder / TARGET)
+    machine = acg.load_target(folder / TARGET)
     files = control_model(machine).code_file, TARGET, WEIGHTS, SOURCES
     if not set(files) <= set(table["files"]):
         raise TilewrightError("file", str(folder), ", ".join(files), ", ".join(table["files"]), "compile again")

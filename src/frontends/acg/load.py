@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -17,7 +19,7 @@ from ...machine import Machine
 from ...machine.changes import attributes_of, changed
 from ...machine.rules import first_complaint
 from ...machine.spreading import idle_axes
-from .parse import parse_text
+from .kept import kept
 
 logger = logging.getLogger(__name__)
 
@@ -25,10 +27,11 @@ SIZES = {"depth": "depth", "banks": "banks", "data_width": "data_width_bits", "b
 """Sizes of a memory that `load_target` takes as options, with their names in `Memory`."""
 
 
-def target_files() -> dict[str, Path]:
+@cache
+def target_files() -> Mapping[str, Path]:
     """The shipped targets by name."""
     folder = Path(__file__).parents[2] / "targets"
-    return {path.stem: path for path in sorted(folder.glob("*.acg"))}
+    return MappingProxyType({path.stem: path for path in sorted(folder.glob("*.acg"))})
 
 
 @lru_cache(maxsize=16)
@@ -38,6 +41,8 @@ def parse_target(text: str, file: str = "target") -> Machine:
     Raises `TilewrightError`: kind `parse` for syntax, kind `target` for a machine that breaks a rule of
     `machine.rules`; the subject begins with `file:line`.
     """
+    from .parse import parse_text  # slow to load, and not needed for machines that are kept
+
     source = parse_text(text, file)
     complaint = first_complaint(source.machine)
     if complaint is not None:
@@ -120,4 +125,4 @@ def _load(target: str | Path) -> Machine:
         raise file_error(error, path) from None
     except UnicodeDecodeError as error:
         raise text_error(error, path) from None
-    return parse_target(text, str(path) if path not in shipped.values() else path.name)
+    return kept(path.stem, text, parse_target) if path in shipped.values() else parse_target(text, str(path))
