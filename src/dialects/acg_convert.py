@@ -45,11 +45,10 @@ _recent: list[tuple[Facts, Machine]] = []
 def machine_value(graph: GraphOp) -> Machine:
     """The machine of an op, not checked."""
     facts = _facts(graph)
-    known = next((machine for known, machine in _recent if known == facts), None)
-    if known is None:
-        known = _machine(graph)
-        _recent[:] = [(facts, known), *_recent[: RECENT - 1]]
-    return known
+    at = next((at for at, (known, _) in enumerate(_recent) if known == facts), None)
+    machine = _machine(graph) if at is None else _recent.pop(at)[1]
+    _recent[:] = [(facts, machine), *_recent[: RECENT - 1]]  # the same attributes as next time: quick to compare
+    return machine
 
 
 def _facts(op: Operation) -> Facts:

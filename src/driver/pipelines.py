@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from xdsl.passes import PassPipeline
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.utils.arg_spec import parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from ..costs.dram.platform import buffer_of
@@ -309,4 +311,16 @@ def is_schedule_file(schedule: str) -> bool:
 
 def parse_passes(text: str, callback: Watch | None = None) -> PassPipeline:
     """The passes that `text` names, as `tilewright-opt -p` takes it."""
-    return PassPipeline.parse_spec(find_passes(text), text, callback)
+    return PassPipeline(_passes(text), callback)
+
+
+@lru_cache(maxsize=128)
+def _passes(text: str) -> tuple[ModulePass, ...]:
+    """Passes have no state; a compilation tries many pipelines, which have most of their passes in common."""
+    return tuple(one for spec in parse_pipeline(text) for one in _single(str(spec)))
+
+
+@lru_cache(maxsize=256)
+def _single(text: str) -> tuple[ModulePass, ...]:
+    """The pass that `text` names."""
+    return PassPipeline.parse_spec(find_passes(text), text).passes

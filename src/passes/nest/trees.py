@@ -26,7 +26,7 @@ def group_of(op: nest.GroupOp) -> Group:
     inputs = {name.data for name in op.input_names}
     results = {names[value] for value in op.yielded}
     kernels = tuple(kernel_of(kernel, names) for kernel in op.kernels)
-    types = op.buffer_types()
+    types = {name: cast(TensorType[Attribute], value.type) for value, name in names.items()}
     buffers = tuple(_buffer(n, types[n], n in inputs, n in results) for n in types)
     return Group(op.dims.data, kernels, buffers)
 
