@@ -30,6 +30,7 @@ from onnx.backend.test.case.test_case import TestCase as Case
 from onnx.backend.test.loader import load_model_tests
 from onnx.backend.test.runner import Runner
 
+from tilewright import CompileOptions
 from tilewright.backends import onnx_backend
 from tilewright.errors import TilewrightError
 from tilewright.frontends.onnx import import_onnx, operator_names
@@ -165,7 +166,7 @@ def interpreted(model: ModelProto, inputs: Sequence[Any]) -> list[Array]:
     return [results[o.name].astype(bool) if o.name in truths else results[o.name] for o in model.graph.output]
 
 
-def run_case(name: str, interpret: bool = False) -> Outcome:
+def run_case(name: str, interpret: bool = False, options: CompileOptions | None = None) -> Outcome:
     """Compile a test's model, simulate (or interpret) it for each of its data sets, and compare."""
     case = cases()[name]
     operator, start = operator_of(case), time.perf_counter()
@@ -178,7 +179,7 @@ def run_case(name: str, interpret: bool = False) -> Outcome:
             if interpret:
                 outputs = interpreted(model, inputs)
             else:
-                outputs = onnx_backend.run_model(model, inputs, doubles=doubles_of(inputs))
+                outputs = onnx_backend.run_model(model, inputs, doubles=doubles_of(inputs), options=options)
             Runner.assert_similar_outputs(expected, list(outputs), rtol=case.rtol, atol=case.atol)
     except TilewrightError as error:
         kind, reason = REFUSED, f"{error.kind}: {error.subject}: expected {error.expected}, found {error.found}"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 from onnx.backend.base import Backend, BackendRep
 
-from ..driver import compile
+from ..driver import CompileOptions, compile
 from ..errors import TilewrightError
 from ..frontends.acg import target_files
 from ..frontends.onnx import constant_inputs, import_onnx
@@ -34,9 +34,12 @@ class SimulatedModel(BackendRep):
     elements: a model that has such inputs is compiled when it is run, again whenever their values change.
     """
 
-    def __init__(self, model: ModelProto, target: str | None, doubles: str = "") -> None:
+    def __init__(
+        self, model: ModelProto, target: str | None, doubles: str = "", options: CompileOptions | None = None
+    ) -> None:
         self.model = model
         self.target = target
+        self.options = options
         self.doubles = doubles
         self.outputs = [o.name for o in model.graph.output]
         self.truths = {o.name for o in model.graph.output if o.type.tensor_type.elem_type == TensorProto.BOOL}
@@ -47,7 +50,9 @@ class SimulatedModel(BackendRep):
 
     def _compile(self, constants: Mapping[str, Array]) -> Program:
         module = import_onnx(self.model, constants=constants, doubles=self.doubles)
-        return compile(module) if self.target is None else compile(module, self.target)
+        if self.target is None:
+            return compile(module, options=self.options)
+        return compile(module, self.target, options=self.options)
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Array, ...]:
         """The outputs for `inputs`: a list in the order of the graph's inputs, or a mapping by name."""
@@ -103,13 +108,13 @@ class TilewrightBackend(Backend):
 
     @classmethod
     def prepare(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> SimulatedModel:
-        """Import and compile `model`; keyword `target` names a target or an `.acg` file and comes before `device`, and
-        `doubles` "f32" lets float64 be computed as f32.
+        """Import and compile `model`; keyword `target` names a target or an `.acg` file and comes before `device`,
+        `doubles` "f32" lets float64 be computed as f32, and `options` are those of `compile`.
         """
         if not cls.supports_device(device):
             raise TilewrightError("usage", "device", "one of " + ", ".join(["CPU", *target_files()]), device)
         target = kwargs.get("target") or (None if device == "CPU" else device)
-        return SimulatedModel(model, target, str(kwargs.get("doubles", "")))
+        return SimulatedModel(model, target, str(kwargs.get("doubles", "")), kwargs.get("options"))
 
     @classmethod
     def run_model(cls, model: ModelProto, inputs: Any, device: str = "CPU", **kwargs: Any) -> tuple[Array, ...]:

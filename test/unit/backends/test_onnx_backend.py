@@ -5,6 +5,7 @@ import pytest
 from onnx import TensorProto, helper
 from onnx.backend.base import Backend
 
+from tilewright import CompileOptions
 from tilewright.backends import onnx_backend
 from tilewright.errors import TilewrightError
 
@@ -37,6 +38,12 @@ def test_run_node():
 def test_run_node_with_an_input_twice():
     (y,) = onnx_backend.run_node(helper.make_node("Mul", ["a", "a"], ["y"]), [X], opset_version=13)
     np.testing.assert_array_equal(y, X * X)
+
+
+def test_options_are_those_of_compile():
+    options = CompileOptions(partition="none of the methods")
+    with pytest.raises(TilewrightError, match=r"CompileOptions\.partition"):
+        onnx_backend.run_model(reshape_model(), [X, np.array([2, 6])], options=options)
 
 
 def test_compiles_again_when_a_shape_changes():
