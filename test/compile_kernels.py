@@ -15,15 +15,18 @@ from tilewright.cli.kernel_cache import GEMM, SEARCHES, WAIT
 (PERFECT, IMPERFECT, REFINED), *OTHERS = (search.commands for search in SEARCHES.values())
 DECODE = ("schedule", "gpt2_small_decode", "--tokens", "17", "--rounds", "2")
 ON_MESH = ("run", GEMM, "--target", "conventional", "--platform", "noc")
-SIMULATED = (*(("run", GEMM, "--target", target) for target in ("edge16", "hvx", "vta")), ON_MESH)
-FIRST = (PERFECT, REFINED, *SIMULATED)
+SIMULATED = tuple(("run", GEMM, "--target", target) for target in ("edge16", "hvx", "vta"))
+FIRST = (PERFECT, ON_MESH)
 SECOND = (
-    *(command for commands in OTHERS for command in commands),
-    ("explore", "vgg16"),
     DECODE,
     (*DECODE, "--method", "soma", "--model", "soma"),
+    ("explore", "vgg16"),
+    *SIMULATED,
+    *(command for commands in reversed(OTHERS) for command in commands),
+    REFINED,
     IMPERFECT,
 )
+"""What the first process makes, most of the exact mapper, the second asks for last, and so reads."""
 
 
 def run(commands: tuple[tuple[str, ...], ...]) -> None:
