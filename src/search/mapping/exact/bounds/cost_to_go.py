@@ -89,11 +89,17 @@ class Ahead:
         return self._inner[key]
 
     def _reach(self, level: int) -> list[int]:
-        """The largest tiles of a memory by dimension."""
-        skeleton, model = self._skeleton, self._model
+        """The largest tiles of a memory by dimension; imperfect ones for which it and those further out have room."""
+        skeleton, model, inside = self._skeleton, self._model, self._skeleton.inside[level + 1]
         if model.perfect:
-            return (model.bounds // (skeleton.inside[-1] // skeleton.inside[level + 1])).tolist()
-        return [int(most_steps(model, skeleton.spread, level, d, 1)) for d in range(self._dims)]
+            return (model.bounds // (skeleton.inside[-1] // inside)).tolist()
+        ends = self._tables.most(int(skeleton.held[level]), level, tuple(inside.tolist()))
+        ends = [min(end, int(most_steps(model, skeleton.spread, level, d, 1))) for d, end in enumerate(ends)]
+        if level + 1 == self._outer.last:
+            return ends
+        ratios, outside = (skeleton.inside[level + 2] // inside).tolist(), self._reach(level + 1)
+        limits = zip(ends, outside, ratios, self._tables.bounds, strict=True)
+        return [min(end, max(1, far // ratio)) if far < bound else end for end, far, ratio, bound in limits]
 
     def weighed(self, delays: Delays, bound: float, energy: float, most: float = np.inf) -> float:
         """The least sum of that energy and of what cycles of tiles are worth, given a bound of energy times delay and

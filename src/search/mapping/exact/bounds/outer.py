@@ -5,7 +5,6 @@ Statement 10 of docs/exact-mapper.md.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable
 from math import prod
 
@@ -76,20 +75,9 @@ class Outer:
     def multiples(self, begin: list[int], kept: int, cells: int) -> Outer:
         """The same for the multiples of a tile alone; of imperfect ones, those that fit for the tensors `kept`."""
         perfect, bounds = self._model.perfect, self._tables.bounds
-        most = None if perfect else [self._most(kept, d, begin) for d in range(len(bounds))]
+        most = None if perfect else self._tables.most(kept, self.last - 1, tuple(begin), self.children)
         grid = grid_of(bounds, perfect=perfect, cells=cells, least=begin, most=most, slides=self._tables.slides)
         return Outer(self._model, self._tables, self.children, grid)
-
-    def _most(self, kept: int, d: int, begin: list[int]) -> int:
-        """The largest tile along `d` that fits with the smallest ones elsewhere."""
-        bound = self._tables.bounds[d]
-
-        def fits(times: int) -> bool:
-            tiles = tuple(np.array([times * b if e == d else b]) for e, b in enumerate(begin))
-            return bool(self._fits(kept, tiles).all())
-
-        times = bisect_left(range(1, -(-bound // begin[d]) + 1), True, key=lambda number: not fits(number))
-        return min(max(1, times) * begin[d], bound)
 
     def least(self, kept: int) -> float:
         """Least energy beyond a last memory that keeps the set `kept`, or inf if none of its tiles fit."""

@@ -8,13 +8,16 @@ Statements 11 and 17 of docs/exact-mapper.md.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
+from functools import partial
 from math import inf, prod
 from typing import NamedTuple
 
 import numpy as np
 
 from .....costs.compiled import compiled
+from .....remembered import remembered
 from ..space.model import EVERY, PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
 from ..traffic.boxes import along_boxes, box_along, boxes_along, plain_words, share_sent
 from ..traffic.ragged import fixed_sizes
@@ -171,6 +174,20 @@ class Tables:
             if kept >> t & 1:
                 used = used + self.size(t, sizes) * self.model.weight[level, t]
         return used <= self.model.capacity[level] * instances * (1 + 1e-12)
+
+    @remembered
+    def most(self, kept: int, level: int, begin: tuple[int, ...], instances: int = 1) -> list[int]:
+        """By dimension the largest multiple of `begin` that fits with that elsewhere; the bound where none is full."""
+
+        def full(d: int, times: int) -> bool:
+            sizes = tuple(np.array([times * b if e == d else b]) for e, b in enumerate(begin))
+            return not self.fit(kept, level, sizes, instances).all()
+
+        found = list[int]()
+        for d, (b, bound) in enumerate(zip(begin, self.bounds, strict=True)):
+            times = bisect_left(range(1, -(-bound // b) + 1), True, key=partial(full, d))
+            found.append(min(max(1, times) * b, bound))
+        return found
 
     def told_apart(self, least: Sizes, most: Sizes, times: Sequence[Ints | int]) -> Sizes:
         """Whether as many steps of so many tiles cover a bound for all tiles of a cell, 1 or 0; () if factors are
