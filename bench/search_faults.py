@@ -191,6 +191,7 @@ FAULTS = [
     Fault(16, "all children have work", "traffic.busy:full_children", lambda f: lambda factor, *more: factor),
     Fault(17, "boxes: words of a step", "traffic.boxes:moved_along", THOUSANDTH),
     Fault(17, "boxes: other loops bring all of it", "traffic.boxes:outer_step", lambda f: lambda *a: float(a[5])),
+    Fault(17, "boxes: no strides bring one back", "traffic.boxes:may_move", always((False, False))),
     Fault(17, "boxes: larger by one", "traffic.boxes:box_along", lambda f: lambda *a: f(*a) + 1),
     Fault(17, "neighbours: never apart", "traffic.boxes:are_apart", always(False)),
     Fault(17, "neighbours: never help", "traffic.boxes:may_help", always(False)),

@@ -28,3 +28,18 @@ def divisors_of(number: int) -> tuple[int, ...]:
     for prime, count in primes_of(number):
         found = [d * prime**power for d in found for power in range(count + 1)]
     return tuple(sorted(found))
+
+
+@cache
+def chains_of(number: int, most: int) -> tuple[tuple[int, int, int], ...]:
+    """The first, the last and the sum of all chains of divisors below a number, each of which divides the next.
+
+    Nothing if there are more than `most`.
+    """
+    divisors = divisors_of(number)[:-1]
+    found = [(one, one, one) for one in divisors]
+    for first, last, total in found:  # which grows meanwhile
+        if len(found) > most:
+            return ()
+        found += [(first, one, total + one) for one in divisors if one > last and one % last == 0]
+    return tuple(found)

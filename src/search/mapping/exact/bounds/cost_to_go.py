@@ -31,7 +31,6 @@ from .tables import Tables
 NEAR = 2.0
 """How far above its least energy times its least cycles a skeleton's bound is at most if inner tiles may matter."""
 
-
 MAX_INNER = 1 << 15
 """Cells of the grid of an inner memory."""
 

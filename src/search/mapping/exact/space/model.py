@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from math import inf, prod
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .....algebra.factors import divisors_of
+from .....algebra.factors import chains_of, divisors_of
 from .....costs.compiled import bare_entry
 from .....costs.exact.axes import axes_of, tile_words
 from .....costs.hierarchy import Architecture, Level, Problem, Tensor
@@ -18,6 +19,7 @@ from ...values import CostModel, Space
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Bytes = NDArray[np.int8]
 
 UNRELATED, PLAIN, WINDOW = 0, 1, 2
 """How a dimension indexes a tensor: not at all, by itself, or as one of the terms of a sliding axis."""
@@ -32,6 +34,9 @@ sum with an energy that counts shows it."""
 
 MOST_DIVISORS = 1024
 """Divisors of a bound of a window beyond which little is known of what stays of it."""
+
+MOST_CHAINS, MOST_STRIDES = 1024, 32
+"""Ways to choose strides of loops of a dimension in a sum, and strides of each, beyond which these tell nothing."""
 
 
 class Model(NamedTuple):
@@ -48,7 +53,9 @@ class Model(NamedTuple):
     `sliding` of those with windows.
     `opposed` (T,): a sliding axis has terms of both signs, so loops may take it to either side.  `mesh` (L, 2) has the
     children of a memory along both axes, 0 where it costs more to send words further.  `timeloop`: words and cycles are
-    Timeloop's, so results that leave a memory are not read there, and nothing waits for first and last tiles.
+    Timeloop's, so results that leave a memory are not read there, and nothing waits for first and last tiles.  It takes
+    whole blocks of `block` (L,) words.  `chains` (C, D, 3) are the first, the last and the sum of strides that loops of
+    dimensions in sums may have, or zeros, also where they are too many; `boxes.may_move` keeps answers in `moves`.
     """
 
     bounds: Ints
@@ -78,6 +85,9 @@ class Model(NamedTuple):
     opposed: Bools
     mesh: Ints
     timeloop: bool
+    block: Ints
+    chains: Ints
+    moves: Bytes
 
 
 def model_of(
@@ -97,7 +107,11 @@ def model_of(
     perfect = space.factors == "perfect"
     both = not perfect and space.split_axes
     hops = any(level.hop_energy_pj > 0 for level in arch.levels)
-    divisors, many = _divisors([problem.bounds[d] if perfect else 1 for d in dims])
+    divisors = [divisors_of(problem.bounds[d]) if perfect else (1,) for d in dims]
+    slid = sets_of(kind == WINDOW)
+    strides = [problem.bounds[d] if timeloop and slides else 1 for d, slides in zip(dims, slid, strict=True)]
+    chains = [*zip_longest(*(chains_of(n, MOST_CHAINS) for n in strides), fillvalue=(0, 0, 0)), [(0, 0, 0)] * len(dims)]
+    sizes = *kind.shape, len(dims), *(min(MOST_STRIDES, max(len(divisors_of(bound)) for bound in strides)),) * 3
     model = Model(
         bounds=np.array([problem.bounds[d] for d in dims], np.int64),
         kind=kind,
@@ -117,15 +131,18 @@ def model_of(
         points=float(prod(problem.bounds)),
         perfect=perfect,
         halves=np.array([both and min(arch.fan_out(level)) > 1 for level in range(len(arch.levels))]),
-        divisors=divisors,
-        many=many,
-        room=np.zeros((4, *(min(divisors.shape[1], MOST_DIVISORS),) * 2)),
+        divisors=np.array([*zip_longest(*divisors, fillvalue=1 << 62)], np.int64).T.copy(),
+        many=np.array([len(found) for found in divisors], np.int64),
+        room=np.zeros((4, *(min(max(map(len, divisors)), MOST_DIVISORS),) * 2)),
         moved=sets_of(kind != UNRELATED),
-        slid=sets_of(kind == WINDOW),
+        slid=slid,
         sliding=int(sets_of(windows[:, None] > 0).item()),
         opposed=np.array([_opposed(tensor, problem.bounds) for tensor in problem.tensors], np.bool_),
         mesh=np.array([(0, 0) if hops else arch.fan_out(level) for level in range(len(arch.levels))], np.int64),
         timeloop=timeloop,
+        block=np.array([level.block_size for level in arch.levels], np.int64),
+        chains=np.array(chains, np.int64),
+        moves=np.zeros(sizes, np.int8),
     )
     return model, dims
 
@@ -133,15 +150,6 @@ def model_of(
 def sets_of(chosen: Bools) -> Ints:
     """Of tensors that are `chosen` (T, N), N sets."""
     return (1 << np.arange(len(chosen), dtype=np.int64)) @ chosen.astype(np.int64)
-
-
-def _divisors(bounds: list[int]) -> tuple[Ints, Ints]:
-    """`divisors` and `many` of a model."""
-    lists = [divisors_of(bound) for bound in bounds]
-    table = np.ones((len(lists), max(len(found) for found in lists)), np.int64)
-    for d, found in enumerate(lists):
-        table[d, : len(found)] = found
-    return table, np.array([len(found) for found in lists], np.int64)
 
 
 def _indexing(problem: Problem, dims: tuple[int, ...], *, boxes: bool) -> tuple[Ints, Ints, Ints, Ints]:

@@ -10,11 +10,12 @@ Statement 17 of docs/exact-mapper.md.
 
 from __future__ import annotations
 
-from math import gcd
+import numpy as np
 
 from .....costs.compiled import bare, bare_entry
+from .....costs.sums import distinct2, may_make, shared_by
 from ..space.model import PLAIN, UNRELATED, Ints, Model
-from .windows import Transfer, distinct2, shared_by
+from .windows import Transfer
 
 
 @bare
@@ -86,28 +87,45 @@ def pace_of(model: Model, t: int, box: Transfer) -> int:
 
 
 @bare
+def may_move(model: Model, t: int, w: int, box: Transfer, bound: int) -> tuple[bool, bool]:
+    """Whether loops of sum `w` other than the first, of `bound` iterations, may move the box by nothing, and by the
+    pace of the first, as far as their strides tell."""
+    first, other, others, most = box.first, box.first, 0, model.moves.shape[3]
+    for d in range(box.step.shape[0]):
+        if model.window[t, d] == w and d != first and box.step[d] < model.bounds[d]:
+            other, others = d, others + 1
+    if others > 1 or max(model.many[first], model.many[other]) > most:
+        return True, True
+    outside, beside = box.step[first] * bound, box.step[other] if others else model.bounds[other]
+    i, j = np.searchsorted(model.divisors[first], box.step[first]), np.searchsorted(model.divisors[first], outside)
+    k = np.searchsorted(model.divisors[other], beside)
+    known = model.moves[t, first, other, i, j, k]
+    if known == 0:
+        known, pace = 4, pace_of(model, t, box)
+        own, its = model.chains[:, first], model.chains[:, other]
+        scales = model.coefficient[t, first], model.coefficient[t, other]
+        for far in range(1, 3):
+            may = own[0, 2] == 0 or its[0, 2] == 0 or may_make(own, its, scales, (outside, beside), far * pace)
+            if may or may_make(its, own, (scales[1], scales[0]), (beside, outside), far * pace):
+                known += far
+        model.moves[t, first, other, i, j, k] = known
+    return known & 1 > 0, known & 2 > 0
+
+
+@bare
 def outer_step(model: Model, t: int, w: int, box: Transfer, bound: int, whole: int) -> float:
     """Words of a step of other loops than the first, of `bound` iterations, which moves sum `w`; on the average, at
     least.
 
     If the sum's other loops are all inside of those of other dimensions, all but one in `runs` of these steps are
-    theirs.  They move the box by what they make less what loops inside have made in one iteration: by nothing, or by
-    the pace of the first, only if they make so much.
+    theirs.  They move the box by what they make less what loops inside have made in one iteration.
     """
-    first, pace, runs, farthest, every, common = box.first, pace_of(model, t, box), 1.0, 0, 0, 0
-    steps = model.bounds[first] // box.step[first]
+    runs = 1.0 / bound
     for d in range(box.step.shape[0]):
-        if model.window[t, d] == w and d != first and box.step[d] < model.bounds[d]:
-            mine, common = model.coefficient[t, d] * box.step[d], gcd(common, model.coefficient[t, d] * box.step[d])
-            runs *= model.bounds[d] // box.step[d]
-            farthest = max(farthest, model.coefficient[t, d] * model.bounds[d] // 2)
-            every += model.coefficient[t, d] * model.bounds[d] - mine
-    if bound == steps:
-        nothing, near = farthest >= pace and pace % common == 0, farthest >= 2 * pace and 2 * pace % common == 0
-    else:
-        nothing, near = every >= pace, farthest >= 2 * pace or bound == 2
-        runs *= steps // bound
-    least = 0 if nothing else min(whole, pace) if near else whole
+        if model.window[t, d] == w:
+            runs *= model.bounds[d] // min(box.step[d], model.bounds[d])
+    nothing, near = may_move(model, t, w, box, bound)
+    least = 0 if nothing else min(whole, pace_of(model, t, box)) if near else whole
     return (whole + (runs - 1.0) * least) / runs
 
 
@@ -185,9 +203,11 @@ def may_help(model: Model, t: int, box: Transfer, spread: Ints) -> bool:
     if others > 1:
         return reach > 0
     most = times - 1 if times == 4 or times > 5 else min(times - 1, 1)
+    still = may_move(model, t, w, box, max(box.bound, 1))[0]
     for far in range(pace, reach + most * slow + 1, pace):
         for more in range(-most, most + 1):
-            if are_apart(model, t, w, box.child, spread, abs(far + more * slow)):
+            away = abs(far + more * slow)
+            if (away > 0 or still) and are_apart(model, t, w, box.child, spread, away):
                 return True
     return False
 
@@ -203,7 +223,10 @@ def share_sent(model: Model, t: int, box: Transfer, spread: Ints) -> float:
         return 1.0
     w, first, pace, most = model.window[t, box.first], box.first, pace_of(model, t, box), 1
     for other in range(model.windows[t]):
-        most = max(most, spread_along(model, t, other, spread))
+        children = 1
+        for d in range(spread.shape[0]):
+            children *= spread[d] if model.window[t, d] == other else 1
+        most = max(most, children)
     u, n, v, m, count = terms_along(model, t, w, box.child, spread)
     alone = 1.0 / most
     if count <= 2:
@@ -216,16 +239,6 @@ def share_sent(model: Model, t: int, box: Transfer, spread: Ints) -> float:
         if model.window[t, d] == w and d != first and box.step[d] < model.bounds[d]:
             runs *= model.bounds[d] // box.step[d]
     return 1.0 - (runs - 1.0) / (runs - 1.0 / bound) * (1.0 - alone)
-
-
-@bare
-def spread_along(model: Model, t: int, w: int, spread: Ints) -> int:
-    """Children along the dimensions of sum `w`."""
-    found = 1
-    for d in range(spread.shape[0]):
-        if model.window[t, d] == w:
-            found *= spread[d]
-    return found
 
 
 @bare

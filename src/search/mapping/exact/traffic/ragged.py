@@ -20,9 +20,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .....costs.compiled import bare
+from .....costs.sums import distinct2, shared_by
 from ..space.model import Ints, Model
 from .window_reuse import Others, stays
-from .windows import Transfer, alike, all_along, distinct2, shared_by
+from .windows import Transfer, alike, all_along
 
 MAX_BACK = 64
 """Steps back that are looked at one by one."""

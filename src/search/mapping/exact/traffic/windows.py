@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from math import gcd
 from typing import NamedTuple
 
 from .....costs.compiled import bare
+from .....costs.sums import distinct2, shared_by
 from ..space.model import Ints, Model
 
 
@@ -29,15 +29,6 @@ class Transfer(NamedTuple):
     free: int
     near: int
     once: bool
-
-
-@bare
-def distinct2(u: int, n: int, v: int, m: int) -> int:
-    """How many values `u * i + v * j` has for `i < n`, `j < m`."""
-    if n == 1 or m == 1:
-        return n * m
-    common = gcd(u, v)
-    return n * m - max(0, n - v // common) * max(0, m - u // common)
 
 
 @bare
@@ -77,22 +68,6 @@ def together(model: Model, t: int, w: int, tile: Ints, block: Ints) -> int:
     least = extent(model, t, w, tile)
     apart_too = loose > 1 or (loose == 1 and scaled > (1 if scale > 1 else 0))
     return min(least, span) if apart_too else least
-
-
-@bare
-def shared_by(u: int, n: int, v: int, m: int, shift: int, exact: bool) -> int:
-    """Values at most that `u * i + v * j` (`i < n`, `j < m`) shares with itself moved by `shift` (or that at least)."""
-    if n == 1:
-        u, n, v, m = v, m, u, 1
-    if m == 1:
-        return 0 if exact and shift % u else max(0, n - -(-shift // u))
-    if u == 1:
-        u, n, v, m = v, m, u, n
-    if exact and v == 1 and m < u:
-        blocks, offset = shift // u, shift % u
-        near, far = max(0, n - blocks) * max(0, m - offset), max(0, n - blocks - 1) * max(0, m - u + offset)
-        return near + far
-    return max(0, min(distinct2(u, n, v, m), u * (n - 1) + v * (m - 1) + 1 - shift))
 
 
 @bare

@@ -28,9 +28,9 @@ BOUNDS = 8, 4, 2
 LEVELS = Level("L1", 64, 1, 1, 1, 1.0), Level("DRAM", None, 1, 1, 1, 60.0)
 
 
-def tables_with(stride: int) -> Tables:
+def tables_with(stride: int, bounds: tuple[int, int, int] = BOUNDS) -> Tables:
     tensors = Tensor("I", ((stride, 1, 0), (0, 0, 1))), Tensor("O", ((1, 0, 0),), True)
-    problem = Problem("sum", ("p", "r", "k"), BOUNDS, tensors)
+    problem = Problem("sum", ("p", "r", "k"), bounds, tensors)
     arch = Architecture("two", LEVELS, "MAC", 1, 1, 1.0)
     return Tables(model_of(arch, problem, Space(factors="perfect"), "timeloop")[0])
 
@@ -83,6 +83,15 @@ def test_no_order_moves_fewer_words(stride: int):
             known = Transfer(size, size, size, size, first, bound, 0, EVERY, False)
             assert sent_boxes(tables.model, 0, known, False) <= moved * (1 + 1e-12)
     assert tight > 10
+
+
+def test_boxes_that_no_strides_bring_back_come_as_a_whole():
+    """With stride 2 and three places of a filter no loop makes what those inside of it have made."""
+    tables, child = tables_with(2, (8, 3, 2)), (1, 1, 1)
+    size = np.array(child)
+    known = Transfer(size, size, size, size, 0, 2, 0, EVERY, False)
+    orders = [((0, 2), *rest) for rest in permutations([(0, 2), (0, 2), (1, 3), (2, 2)])]
+    assert sent_boxes(tables.model, 0, known, False) == min(moved_by(order, child, 2) for order in orders) == 48
 
 
 @pytest.mark.parametrize("stride", [1, 2])
