@@ -130,11 +130,30 @@ def operand_energy(model: Model, skeleton: Skeleton, t: int, words: Floats) -> f
     tile = skeleton.inside[p + 1]
     words[:] = 0
     box = Transfer(tile, tile, skeleton.inside[1], tile, -1, 1, 0, EVERY, False)
-    if model.timeloop:
-        sent_words = timeloop_operands(model, skeleton, t, box)
-    else:
-        sent_words = sent(model, t, box, 0.0)
-    return settle(model, t, -1, p, (sent_words, 0.0), (skeleton.owned[p, t], 0.0), words)
+    up = timeloop_operands(model, skeleton, t, box) if model.timeloop else sent(model, t, box, 0.0)
+    found = settle(model, t, -1, p, (up, 0.0), (skeleton.owned[p, t], 0.0), words)
+    return found + beside(model, skeleton, t, -1, p, up, 0.0) if model.timeloop else found
+
+
+@bare
+def beside(model: Model, skeleton: Skeleton, t: int, c: int, p: int, up: float, down: float) -> float:
+    """Energy of the words that Timeloop reads and writes besides those of `settle`, as it counts whole blocks; 0 where
+    neighbours of the parent may read some, too."""
+    if model.windows[t] > 0 and skeleton.used[p] > 1:
+        return 0.0
+    reads, writes = up, 0.0
+    if model.is_output[t]:
+        reads, writes, down = max(0.0, up - skeleton.owned[p, t]), up, max(0.0, down - skeleton.owned[c, t])
+    energy = unused(model, skeleton, p, reads) * model.read[p, t]
+    energy += unused(model, skeleton, p, writes) * model.write[p, t]
+    return float(energy + unused(model, skeleton, c, down) * model.write[c, t])
+
+
+@bare
+def unused(model: Model, skeleton: Skeleton, level: int, words: float) -> float:
+    """What the last blocks of all instances of a memory have besides their `words`, each as many."""
+    together = skeleton.used[level] * model.block[level]
+    return max(0.0, float(np.ceil(words / together * (1 - 1e-12))) * together - words)
 
 
 @bare

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .....costs.compiled import bare
 from ..bounds.nodes import Task, least_cycles, value_of
 from ..space.model import EVERY, PLAIN, UNRELATED, Floats, Ints
-from ..space.skeleton import passes_spread, price_of_help
+from ..space.skeleton import beside, passes_spread, price_of_help
 from ..tree.state import add_words, copy_words
 from .boxes import between, sent_boxes, share_sent, surely_sent
 from .ragged import ragged_share
@@ -72,6 +72,7 @@ def kill_boxes(task: Task, level: int, t: int, ends: tuple[int, int], box: Trans
         maybe, up, down = up - sure, sure, max(0.0, down - skeleton.used[c])
         each = price_of_help(model, skeleton, t, c, p)
     found = settle(model, t, c, p, (up, down), owned, words) + maybe * each
+    found += beside(model, skeleton, t, c, p, up, down) if maybe == 0.0 else 0.0
     return max(found, skeleton.least[c, t])
 
 

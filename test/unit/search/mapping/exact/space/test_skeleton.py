@@ -1,4 +1,4 @@
-"""Elements that instances hold at least, against all elements of any shares of the iterations."""
+"""Elements that instances hold at least, against all elements of any shares of the iterations; words in blocks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from random import Random
 
 import pytest
 
-from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
+from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
+from tilewright.costs.timeloop import evaluate
 from tilewright.search.mapping.exact.space.model import model_of
 from tilewright.search.mapping.exact.space.skeleton import fill, new_skeleton
 from tilewright.search.mapping.values import Space
@@ -54,3 +55,19 @@ def test_instances_hold_no_less(seed: int):
             for rs in shared_out(bounds[1], y, random)
         ]
         assert least <= sum(every) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("block", [1, 4, 5])
+def test_operands_are_read_in_whole_blocks_in_the_model_of_timeloop(block: int):
+    """Three rows of 7 products: 21 words of each tensor, and 18 of results that are read again."""
+    tensors = Tensor("A", ((1, 0), (0, 1))), Tensor("B", ((0, 1),)), Tensor("Z", ((1, 0),), True)
+    problem = Problem("product", ("m", "k"), (3, 7), tensors)
+    levels = Level("L0", 9, 1, 1, 1, 1.0), Level("DRAM", None, 1, 1, block, 40.0)
+    arch = Architecture("block", levels, "MAC", 1, 1, 1.0)
+    model, _ = model_of(arch, problem, Space(bypass=True, factors="perfect"), "timeloop")
+    skeleton = new_skeleton(2, 2, 3)
+    skeleton.kept[1] = 1
+    outside = LevelMapping((Loop(1, 7), Loop(0, 3)), (), ())
+    priced = evaluate(arch, problem, LoopMapping((LevelMapping((), (), (), frozenset("ABZ")), outside)))
+    assert priced.valid
+    assert fill(model, skeleton)[0] == pytest.approx(priced.energy_pj, rel=1e-12)

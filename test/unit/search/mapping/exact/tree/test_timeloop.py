@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import permutations, product
-from math import prod
+from math import inf, prod
 from random import Random
 
 import pytest
 
+from tilewright.costs.bounds import timeloop_bounds
 from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
 from tilewright.costs.timeloop import evaluate, price_batch
 from tilewright.search.mapping.exact import solve
+from tilewright.search.mapping.exact.tree.leaves import Incumbent
+from tilewright.search.mapping.exact.tree.search import Search
 from tilewright.search.mapping.values import OBJECTIVES, Objective, Request, Space
 
 from ..enumerate import (
@@ -27,6 +30,7 @@ from ..enumerate import (
     random_three,
     verdict,
 )
+from ..skeletons import best_of_each
 
 
 def problem_of(bounds: dict[str, int], **tensors: str) -> Problem:
@@ -158,6 +162,21 @@ def test_units_of_a_memory_share_words_that_pass_it():
     arch = Architecture("units", levels, "MAC", 8, 4, 1.0)
     problem = Problem("line", ("p", "r"), (11, 4), tensors)
     assert verdict(arch, problem, Request("energy", "timeloop", Space(True, True)), 3000) == "proven"
+
+
+def test_walks_count_whole_blocks():
+    """None is priced of 3 rows and 5 columns of results in blocks of 4, once a mapping as good is known."""
+    problem = problem_of({"m": 3, "n": 5, "k": 7}, A="m,k", B="k,n", Z="m,n")
+    levels = Level("L1", 9, 1, 1, 1, 1.0), Level("L2", 40, 1, 1, 4, 30.0), Level("DRAM", None, 1, 1, 8, 400.0)
+    arch, request = Architecture("blocks", levels, "MAC", 1, 1, 1.0), Request("energy", "timeloop", Space())
+    best = best_of_each(arch, problem, request, 100_000)
+    assert best is not None
+    search, least = Search(arch, problem, request, timeloop_bounds(arch, problem)), min(best.values())
+    search.best = search.settling.best = Incumbent(0.0, least)
+    for spread, kept in best:
+        search.estimates.by_tables(spread, kept, 0.0, inf)
+        search.explore(spread, kept, least)
+    assert search.settling.evaluated == 0
 
 
 def test_same_answer_twice():
