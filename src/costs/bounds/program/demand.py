@@ -26,11 +26,15 @@ Dims = dict[str, Axis]
 
 @dataclass(frozen=True)
 class Need:
-    """Points of a kernel that are carried out, elements that they write, and what of other values that needs."""
+    """Points of a kernel that are carried out, elements that they write, and what of other values that needs.
+
+    All of `reads`, and one of `either`, nobody knows which.
+    """
 
     points: int
     written: int
     reads: tuple[tuple[int, Demand], ...]
+    either: tuple[tuple[int, Demand], ...] = ()
 
 
 def whole(shape: Sequence[int]) -> Demand:
@@ -66,7 +70,9 @@ def need(step: Step | View | Join, demand: Demand, shapes: Sequence[Sequence[int
         case View(source, target):
             return Need(0, 0, ((source, _reshaped(demand, shapes[target], shapes[source])),))
         case Join(sources, axis, _):
-            return Need(0, 0, tuple(_pieces(sources, axis, demand, shapes)))
+            pieces = tuple(_pieces(sources, axis, demand, shapes))
+            unknown = () if pieces or demand[axis] >= 0 else sources
+            return Need(0, 0, pieces, tuple((source, _some(demand, axis, shapes[source])) for source in unknown))
 
 
 def covered(step: Step, shape: Sequence[int]) -> Demand | None:
@@ -212,13 +218,22 @@ def _image(form: Affine, dims: Dims, step: Step, size: int) -> Axis:
 def _pieces(
     sources: Sequence[int], axis: int, demand: Demand, shapes: Sequence[Sequence[int]]
 ) -> Iterator[tuple[int, Demand]]:
-    start = 0
+    """What is surely needed of values side by side: of a run somewhere, what it reaches of each at both ends."""
+    start, total = 0, sum(shapes[source][axis] for source in sources)
     for source in sources:
         size = shapes[source][axis]
-        part = (demand[axis] >> start) & everything(size) if demand[axis] >= 0 else 0
+        if demand[axis] >= 0:
+            part = (demand[axis] >> start) & everything(size)
+        else:
+            part = run(max(0, -demand[axis] - max(start, total - start - size)), size)
         start += size
         if part:
             yield source, (*demand[:axis], part, *demand[axis + 1 :])
+
+
+def _some(demand: Demand, axis: int, shape: Sequence[int]) -> Demand:
+    """Of a source that is reached, one coordinate."""
+    return *demand[:axis], run(1, shape[axis]), *demand[axis + 1 :]
 
 
 def _reshaped(demand: Demand, shape: Sequence[int], source: Sequence[int]) -> Demand:

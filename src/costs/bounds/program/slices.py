@@ -55,8 +55,8 @@ def needed(network: Network, steps: Sequence[Step], counted: Sequence[int], part
     for step in reversed(network.steps):
         for demand in asked[step.target]:
             found = needs[step.target, demand] = need(step, demand, shapes)
-            waiting.update(found.reads)
-            for value, part in found.reads:
+            waiting.update((*found.reads, *found.either))
+            for value, part in (*found.reads, *found.either):
                 asked[value].setdefault(part, [])
     own = np.zeros((len(parts), len(externals) + len(counted)))
     rows: dict[tuple[int, Demand], Floats] = {}
@@ -78,6 +78,12 @@ def needed(network: Network, steps: Sequence[Step], counted: Sequence[int], part
             row = rows[step.target, demand] = np.zeros(own.shape[1])
             for read in found.reads:
                 add(row, *read)
+            if found.either:
+                choices = np.zeros((len(found.either), len(row)))
+                for choice, read in zip(choices, found.either, strict=True):
+                    add(choice, *read)
+                np.maximum(row, choices.min(axis=0), out=row)
+            for read in (*found.reads, *found.either):
                 waiting[read] -= 1
                 if not waiting[read]:
                     rows.pop(read, None)

@@ -182,6 +182,18 @@ def test_last_reads_of_weights():
     assert last_reads(net, y, 32768) == 0
 
 
+def test_last_reads_of_joined_maps():
+    """A weight's channel is one of two maps, made in 20 and in 50 cycles from a third that takes 300."""
+    net, size = Floats(), 128 * 10
+    common = net.chain(net.tensor(size), 30, size)
+    maps = [net.chain(common, length, size) for length in (2, 5)]
+    rows = [net.kernel("Y[c, p] = A[p]", (1, size), {"c": 1, "p": size}, A=value) for value in maps]
+    dims = {"n": 2048, "c": 2, "p": size}
+    joined, weights = net.add_join(rows, 0, (2, size)), net.tensor(2048, 2)
+    y = net.kernel("Y[n] += X[c, p] * W[n, c]", (2048,), dims, X=joined, W=weights)
+    assert last_reads(net, y, 1024) == 320 + (16384 - 1024) // 16
+
+
 def test_last_reads_of_the_taps_of_a_window():
     """Weights of the first of three taps are not read with the last two of 130 x 128 results of the vector unit."""
     net = Floats()

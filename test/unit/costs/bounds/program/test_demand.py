@@ -11,7 +11,7 @@ import pytest
 from tilewright.algebra.expr import Access
 from tilewright.algebra.parser import parse_statement
 from tilewright.algebra.statement import accesses, dims_of
-from tilewright.costs.bounds.program.coordinates import MOST, members, run, within
+from tilewright.costs.bounds.program.coordinates import MOST, count, members, run, within
 from tilewright.costs.bounds.program.demand import Demand, elements, need, union
 from tilewright.costs.bounds.program.network import Join, Network, NetworkBuilder, Step, View
 from tilewright.costs.mapping.problem import Buffer, Group, Kernel
@@ -135,8 +135,21 @@ def test_views_and_joins():
     assert need(View(0, 1), (0b10, 0b111), sizes).reads == ((0, (1, 0b111000)),)
     assert need(View(0, 1), (0b11, -1), sizes).reads == ((0, (1, -1)),)  # some element of it
     assert need(Join((1, 2), 0, 3), (0b001110, 0b101), sizes).reads == ((1, (0b10, 0b101)), (2, (0b11, 0b101)))
-    assert need(Join((1, 2), 0, 3), (-1, 0b101), sizes).reads == ()
     assert prod(sizes[3]) == 18
+
+
+@pytest.mark.parametrize("sizes", [(2, 4), (1, 5, 2), (3, 3, 1)])
+def test_what_a_run_needs_of_joined_values(sizes: tuple[int, ...]):
+    """Wherever it is: what is said of each source is reached, or one of some sources is."""
+    total, sources = sum(sizes), range(len(sizes))
+    shapes = [*((size,) for size in sizes), (total,)]
+    owners = [source for source in sources for _ in range(sizes[source])]
+    for length in range(1, total):
+        found = need(Join(tuple(sources), 0, len(sizes)), (-length,), shapes)
+        for start in range(total - length + 1):
+            reached = owners[start : start + length]
+            assert all(reached.count(source) >= count(box) for source, (box,) in found.reads)
+            assert found.reads or any(reached.count(source) >= count(box) for source, (box,) in found.either)
 
 
 def test_axes_that_are_too_long_to_look_at_are_not_listed():
