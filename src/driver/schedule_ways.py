@@ -52,7 +52,7 @@ RELOADED_SPANS = 5
 MOST_HEADS = 64
 """Heads that attention is split into at most, each of which is a dozen groups of its own."""
 
-LEAST_SAVING = 1 / 100
+LEAST_SAVING = 1 / 200
 """Part of the bound that fuller lanes of products must save for a try."""
 
 LATE_GAIN = 0.02

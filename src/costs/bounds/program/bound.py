@@ -188,7 +188,8 @@ class _Bound:
         traffic = Traffic(network)
         self.steps, self.needs = traffic.steps, traffic.needs
         self.loads, self.stores, self.outputs = traffic.loads, traffic.stores, traffic.outputs
-        self.work, self.transfers = Work(machine, self.steps), Transfers(machine)
+        shapes = [value.shape for value in network.values]
+        self.work, self.transfers = Work(machine, self.steps, shapes), Transfers(machine)
 
     def found(self) -> ProgramBound:
         terms = dict(self._terms())

@@ -84,6 +84,11 @@ def covered(step: Step, shape: Sequence[int]) -> Demand | None:
     return tuple(_image(f, dims, step, size) for f, size in zip(step.kernel.target.forms, shape, strict=True))
 
 
+def points_inside(step: Step, shapes: Sequence[Sequence[int]]) -> int:
+    """All points of a kernel at which no padded read is out of bounds."""
+    return _bounded(step, {name: everything(extent) for name, extent in step.extents.items()}, shapes)
+
+
 def operation(step: Step, shapes: Sequence[Sequence[int]]) -> tuple[tuple[int, Demand], ...]:
     """What some single operation of a kernel needs."""
     return tuple((read.value, element(shapes[read.value])) for read in step.reads)

@@ -16,6 +16,7 @@ from ....algebra.statement import accesses, accesses_of, reduction_dims
 from ....machine import Capability, Machine
 from ....machine.stages import PRODUCTS, kind_of
 from ...mapping.matching import Match, alternatives
+from .demand import is_inside, points_inside
 from .network import Step
 from .rates import Rates
 
@@ -48,25 +49,28 @@ class Work:
     point that each finds: all work lies on them, so that what they do together, weighted, takes no less.
     """
 
-    def __init__(self, machine: Machine, steps: Sequence[Step]) -> None:
-        self.machine, self.rates = machine, Rates(machine)
-        known: dict[object, tuple[Option, ...]] = {}
-        self.options: list[tuple[Option, ...]] = []
+    def __init__(self, machine: Machine, steps: Sequence[Step], shapes: Sequence[Sequence[int]]) -> None:
+        self.machine, self.rates, self.shapes = machine, Rates(machine), shapes
+        known: dict[object, tuple[int, tuple[Option, ...]]] = {}
+        found: list[tuple[int, tuple[Option, ...]]] = []
         for step in steps:
-            key = step.kernel, tuple(step.extents.items())
+            sizes = tuple(tuple(shapes[value]) for value in (step.target, *(read.value for read in step.reads)))
+            key = step.kernel, tuple(step.extents.items()), sizes
             if key not in known:
-                known[key] = () if step.is_free else self._options(step)
-            self.options.append(known[key])
+                points = points_inside(step, shapes)
+                known[key] = points, self._options(step, points) if points and not step.is_free else ()
+            found.append(known[key])
+        self.options = [options for _, options in found]
         weightings = self._weightings()
         self.labels = [" and ".join(name for name, _ in weighting) for weighting in weightings]
         self.cycles = np.array([[_least(weighting, own) for own in self.options] for weighting in weightings])
-        whole = [[_least(weighting, own, whole=True) for own in self.options] for weighting in weightings]
-        self.whole_cycles = np.array(whole)
+        self.whole_cycles = np.array([[_least(one, own, whole=True) for own in self.options] for one in weightings])
+        self.inside = np.array([points for points, _ in found], np.float64)
         self.sizes = np.array([prod(step.extents.values()) for step in steps], np.float64)
 
     def total(self, points: Floats) -> Floats:
         """Cycles (labels, steps) of points (one number per step): those of all that a step has may cost more each."""
-        return np.where(points >= self.sizes, self.whole_cycles, self.cycles) * points
+        return np.where(points >= self.inside, self.whole_cycles, self.cycles) * points
 
     def busy(self, points: Floats) -> tuple[float, str]:
         """Cycles that points (one number per step) take, and where."""
@@ -92,8 +96,9 @@ class Work:
             default=0.0,
         )
 
-    def _options(self, step: Step) -> tuple[Option, ...]:
-        """Nothing is known of a kernel that no instruction does, or that a macro does by others.
+    def _options(self, step: Step, points: int) -> tuple[Option, ...]:
+        """Nothing is known of a kernel that no instruction does, or that a macro does by others; `points` are all that
+        read nothing out of bounds.
 
         On machines of stages only products are counted: numbers that change other numbers may be in other steps.
         """
@@ -105,10 +110,10 @@ class Work:
                 for match in alternatives(step.kernel, capability):
                     if any((m.node, m.capability) == (node.name, capability.name) for m in self.machine.macros):
                         return ()
-                    found += self._by(step, match, capability)
+                    found += self._by(step, points, match, capability)
         return tuple(found)
 
-    def _by(self, step: Step, match: Match, capability: Capability) -> list[Option]:
+    def _by(self, step: Step, points: int, match: Match, capability: Capability) -> list[Option]:
         extents = dict.fromkeys((dim.name for dim in capability.dims), 1)
         taps = _taps(step) if isinstance(capability.statement.target, Strided) else frozenset[str]()
         longer = {slot for dim, names in match.slots if dim in taps for slot in names}
@@ -124,7 +129,9 @@ class Work:
         if self.machine.stages is not None:  # blocks of weights may do more points than there are: a diagonal, say
             extents = {dim.name: dim.limit for dim in capability.dims}
         rate = self.rates.rate(capability, tuple(extents.values()))
-        whole = max(rate.cycles, self._in_blocks(step, match, capability, extents))
+        in_blocks = self._in_blocks(step, match, capability, extents)
+        sums = self._sums_in_blocks(step, points, match, capability, extents)
+        whole = max(rate.cycles, in_blocks, sums / points)
         memories = {memory.name: memory for memory in self.machine.memories}
         tensors = dict(match.tensors)
         target = step.kernel.target.tensor
@@ -149,7 +156,7 @@ class Work:
         others can lie in, too: there, all of its elements count as blocks.  Dims that may be several are left out.
         """
         carried = {dim: names for dim, names in match.slots if step.extents[dim] > 1}
-        spread = _unfolded_dims(step) | _in_windows(step, _taps(step))
+        spread = _unfolded_dims(step) | _in_windows(step, _taps(step)) | _bordered(step, self.shapes)
         best = 0.0
         for dim, names in carried.items():
             own = [name for name in names if not any(name in other for d, other in carried.items() if d != dim)]
@@ -168,6 +175,29 @@ class Work:
                 found.append(self.rates.cycles_per_block(capability, tuple(alone.values()), i, block))
             best = max(best, min(found) * ceil(extent / block) / extent)
         return best
+
+    def _sums_in_blocks(
+        self, step: Step, points: int, match: Match, capability: Capability, extents: Mapping[str, int]
+    ) -> float:
+        """Cycles of all `points` of a product whose sums do not fill lanes: 27 taps are four blocks of 8.
+
+        An instruction with `n` in lanes that sum up gives each of its results `n` times its other sums at most, and
+        costs at least `ceildiv(n, lanes)` times these: a result of `t` products is in `ceildiv(t, lanes)` blocks,
+        wherever its taps lie.  Of results at the border, which have fewer, each product counts as part of a block.
+        """
+        if self.machine.stages is not None or not _unfolded(step):
+            return 0.0
+        (summed,) = _unfolded(step)
+        carried = dict(match.slots)
+        slots = {slot for dim in summed if step.extents[dim] > 1 for slot in carried[dim]}
+        lanes = [i for i, slot in enumerate(capability.dims) if slot.name in slots and slot.lanes > 1]
+        taps = prod(step.extents[dim] for dim in summed)
+        block = capability.dims[lanes[0]].lanes if len(lanes) == 1 else 1
+        if taps % block == 0 or taps > MANY * block:
+            return 0.0
+        cycles = self.rates.cycles_per_block(capability, tuple(extents.values()), lanes[0], block)
+        inside = _results_inside(step, summed, self.shapes)
+        return cycles * (points / block + inside * (ceil(taps / block) - taps / block))
 
     def _weightings(self) -> list[tuple[tuple[str, float], ...]]:
         """Each node and unit alone; of two between which kernels choose, those at which some kernel is indifferent."""
@@ -243,6 +273,31 @@ def _with_neighbours(step: Step, match: Match, capability: Capability) -> Match:
     places = _in_windows(step, frozenset(summed)) - summed
     slots = ((d, tuple(dict.fromkeys((*names, *target.dims))) if d in places else names) for d, names in match.slots)
     return replace(match, slots=tuple(slots))
+
+
+def _bordered(step: Step, shapes: Sequence[Sequence[int]]) -> set[str]:
+    """The dims by which a step reads out of bounds."""
+    return {name for form, _ in _borders(step, shapes) for name in form.names}
+
+
+def _borders(step: Step, shapes: Sequence[Sequence[int]]) -> list[tuple[Affine, int]]:
+    """Indices that are out of bounds somewhere, with the extents of their axes."""
+    forms = [(form, size) for r in step.reads if r.padded for form, size in zip(r.forms, shapes[r.value], strict=True)]
+    return [(form, size) for form, size in forms if not is_inside(form, step.extents, size)]
+
+
+def _results_inside(step: Step, summed: Sequence[str], shapes: Sequence[Sequence[int]]) -> int:
+    """Results whose products are all within bounds; where that is hard to say, 0."""
+    places = {name: range(extent) for name, extent in step.extents.items() if name not in summed}
+    for form, size in _borders(step, shapes):
+        own = [(name, factor) for name, factor in form.terms if name in places]
+        if len(own) != 1 or own[0][1] <= 0:
+            return 0
+        ((name, stride),) = own
+        low, high = Affine(form.const, tuple(term for term in form.terms if term[0] != name)).range(step.extents)
+        first, last = ceil(-low / stride), (size - 1 - high) // stride
+        places[name] = range(max(places[name].start, first), min(places[name].stop, last + 1))
+    return prod(len(own) for own in places.values())
 
 
 def _unfolded_dims(step: Step) -> set[str]:

@@ -9,6 +9,8 @@ import pytest
 from tilewright.algebra.parser import parse_statement
 from tilewright.algebra.statement import tensors_of
 from tilewright.costs.bounds.program import NetworkBuilder, program_bound
+from tilewright.costs.mapping.binding import split_choices
+from tilewright.costs.mapping.formula import compile_formula
 from tilewright.costs.mapping.problem import Buffer, Group, Kernel
 from tilewright.frontends.acg import load_target
 from tilewright.machine import Machine
@@ -24,13 +26,19 @@ class Floats(NetworkBuilder):
         return self.add_tensor(shape, 4)
 
     def kernel(
-        self, text: str, shape: Sequence[int], dims: dict[str, int], into: int | None = None, **read: int
+        self,
+        text: str,
+        shape: Sequence[int],
+        dims: dict[str, int],
+        into: int | None = None,
+        padded: str = "",
+        **read: int,
     ) -> int:
         """A group of one kernel, whose target `Y` has this shape and may start as the value `into`."""
         names = tensors_of(parse_statement(text))
         bound = tuple((name, name) for name in names)
         types = tuple((name, "f32") for name in names)
-        kernel = Kernel("kernel", parse_statement(text), bound, types, into is not None)
+        kernel = Kernel("kernel", parse_statement(text), bound, types, into is not None, tuple(padded))
         shapes = {"Y": tuple(shape)} | {name: self.values[value].shape for name, value in read.items()}
         buffers = tuple(Buffer(n, s, "f32", 4, n != "Y" or into is not None, n == "Y") for n, s in shapes.items())
         start = {} if into is None else {"Y": into}
@@ -265,3 +273,43 @@ def test_energy_of_an_elementwise_kernel_is_that_of_its_bytes_and_operations():
     moved += on.read_energy_pj_per_byte + on.write_energy_pj_per_byte  # worked on
     moved += on.read_energy_pj_per_byte + off.write_energy_pj_per_byte  # out
     assert found.energy_pj == pytest.approx(4000 * moved + 1000 * 0.3492, rel=1e-6)
+
+
+def convolution(net: Floats, channels: int, taps: int, size: int, pad: int = 0) -> int:
+    """16 channels of `size` x `size` results that sum so many channels of windows of `taps` x `taps`."""
+    x = net.tensor(channels, size + taps - 1 - 2 * pad, size + taps - 1 - 2 * pad)
+    dims = {"k": 16, "p": size, "q": size, "c": channels, "r": taps, "s": taps}
+    text = f"Y[k, p, q] += X[c, p + r - {pad}, q + s - {pad}] * W[k, c, r, s]"
+    return net.kernel(text, (16, size, size), dims, X=x, W=net.tensor(16, channels, taps, taps), padded="X" * (pad > 0))
+
+
+@pytest.mark.parametrize(("channels", "taps"), [(3, 3), (1, 3), (3, 5), (5, 3), (2, 7)])
+def test_sums_in_blocks_against_all_instructions(channels: int, taps: int):
+    """Of sums in any instructions of `cocco_npu`, whose arrays have 4 x 4 lanes of f32, no taps may be better."""
+    machine, net = load_target("cocco_npu"), Floats()
+    fmac = next(c for node in machine.computes for c in node.capabilities if c.name == "fmac")
+    cycles, total = compile_formula(fmac.cycles), channels * taps * taps
+    costs: dict[int, float] = {}
+    for split in split_choices(machine, fmac):
+        ways = {f"{dim.name}_ways": 1 for dim in fmac.dims}
+        for _, name, count in split:
+            ways[f"{name}_ways"] *= count
+        for g, k, c, r in product((1, 2, 4, 8), (1, 2, 4, 8, 16), range(1, total + 1), range(1, taps * taps + 1)):
+            if c * r <= total:
+                box = {"g": g, "k": k, "p": 4, "q": 4, "c": c, "r": r, "s": 1}
+                cost = float(cycles({**box, **ways, "ops": 16 * g * k * c * r})) / (16 * g * k)
+                costs[c * r] = min(costs.get(c * r, cost), cost)
+    least = [0.0]
+    for number in range(1, total + 1):
+        least.append(min(cost + least[max(0, number - taken)] for taken, cost in costs.items()))
+    y = convolution(net, channels, taps, 8)
+    found = bound(net, y, machine=machine).terms["work of MXU"]
+    assert 1024 * total / 256 < found <= 1024 * least[total] * (1 + 1e-9)
+
+
+def test_sums_in_blocks_at_a_border():
+    """27 taps are 7 blocks of 4 where none is in the border: 6 x 6 of 8 x 8 results; others have 12 or 18."""
+    net = Floats()
+    found = bound(net, convolution(net, 3, 3, 8, pad=1), machine=load_target("cocco_npu"))
+    points = 36 * 27 + 24 * 18 + 4 * 12
+    assert found.terms["work of MXU"] == (16 * points / 4 + 16 * 36 * (7 - 27 / 4)) / 64
