@@ -47,6 +47,7 @@ PASSES_BY_FOLDER = {
         "nest-split-weights",
         "nest-split-joins",
         "nest-schedule",
+        "nest-split-reductions",
         "nest-swap-factors",
         "nest-spread-weights",
         "nest-verify",

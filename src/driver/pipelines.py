@@ -148,6 +148,7 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
         f"nest-schedule{{share={_plain(room.share)} {span}{reload}}}" if scheduled else "",
         "nest-swap-factors" if scheduled and not options.schedule else "",
         "nest-spread-weights" if room.spread else "",
+        "nest-split-reductions" if scheduled and not options.schedule else "",
         "nest-tile" if room.rows_first else f"nest-tile{{rows_first=false{inside}}}",
         "nest-map",
         "convert-nest-to-codelet",

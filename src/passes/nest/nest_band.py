@@ -174,9 +174,7 @@ class Band(NamedTuple):
     def statement(self, statement: Statement) -> Statement:
         """With several results in place of one."""
         place = make_affine(0, {self.row.place: self.together, self.dim: 1})
-        made = substitute_statement(statement, {self.row.place: place.to_expr()})
-        assert isinstance(made.target, Access)
-        return Statement(_plain_access(made.target), made.reduce, _plain(made.value))
+        return plain_statement(substitute_statement(statement, {self.row.place: place.to_expr()}))
 
     def products(self) -> list[Statement]:
         """The kernel's, one for each segment, on rows of taps with zeros between them."""
@@ -206,8 +204,13 @@ class Band(NamedTuple):
         return np.pad(joined, [*outer[1:], (0, max(0, size - joined.shape[-1]))])[..., :size]
 
 
-def _plain(expr: Expr) -> Expr:
+def plain_statement(statement: Statement) -> Statement:
     """With indices as sums of dims."""
+    assert isinstance(statement.target, Access)
+    return Statement(_plain_access(statement.target), statement.reduce, _plain(statement.value))
+
+
+def _plain(expr: Expr) -> Expr:
     match expr:
         case Call(fn, args):
             return Call(fn, tuple(map(_plain, args)))
@@ -250,7 +253,7 @@ def _work(module: ModuleOp, pricer: Pricer) -> float:
     for op in module.walk():
         if isinstance(op, nest.GroupOp) and (group := group_of(op)) not in known:
             products = (kernel for kernel in group.kernels if kernel.reductions and len(kernel.uses) == 3)
-            known[group] = sum(_cycles(kernel, group.extents, pricer) for kernel in products)
+            known[group] = sum(cycles_of(kernel, group.extents, pricer) for kernel in products)
     return sum(known[group_of(op)] for op in module.walk() if isinstance(op, nest.GroupOp))
 
 
@@ -258,7 +261,7 @@ def _ways(op: nest.GroupOp, row: Row, pricer: Pricer) -> list[Band]:
     """Numbers of neighbours and segments, priced."""
     extent, name = op.extents[row.place], unique_name("k", set(op.extents))
     counts = [n for n in range(2, min(extent, MOST) + 1) if extent % n == 0]
-    before, sizes = _cycles(row.kernel, op.extents, pricer), _segment_sizes(row, pricer)
+    before, sizes = cycles_of(row.kernel, op.extents, pricer), _segment_sizes(row, pricer)
     return [_priced(Band(op, row, n, name, segment=size), before, pricer) for n in counts for size in sizes]
 
 
@@ -307,11 +310,12 @@ def _priced(band: Band, before: float, pricer: Pricer) -> Band:
     rows = prod(form.range(extents)[1] + 1 for form in row.weight.forms[:-2])
     loads = rows * zeros / platform_of(pricer.machine).dram_bytes_per_cycle
     kernels = [replace(row.kernel, statement=product) for product in band.products()]
-    after = sum(_cycles(kernel, band.extents, pricer) for kernel in kernels)
+    after = sum(cycles_of(kernel, band.extents, pricer) for kernel in kernels)
     return band._replace(saved_cycles=before - after, load_cycles=loads)
 
 
-def _cycles(kernel: Kernel, extents: Mapping[str, int], pricer: Pricer) -> float:
+def cycles_of(kernel: Kernel, extents: Mapping[str, int], pricer: Pricer) -> float:
+    """Cycles of a whole kernel by itself."""
     fitting = pricer.matches(kernel)[0]
     return float(np.asarray(pricer.tile_cycles(fitting, pricer.best(fitting, extents).dims, extents)[0]))
 
