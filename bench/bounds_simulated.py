@@ -46,9 +46,9 @@ PROGRAMS = {"": "layers", "ours": "ours", AUTO: "default"}
 
 
 def random_networks() -> ModuleType:
-    """`test/networks/test_random.py`, which makes random networks."""
-    path = Path(__file__).parents[1] / "test" / "networks" / "test_random.py"
-    spec = importlib.util.spec_from_file_location("test_random", path)
+    """`test/random_networks.py`, which makes random networks."""
+    path = Path(__file__).parents[1] / "test" / "random_networks.py"
+    spec = importlib.util.spec_from_file_location("random_networks", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
