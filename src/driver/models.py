@@ -30,7 +30,7 @@ from .fixed_shapes import with_fixed_shapes
 from .judging import judge, read_expected
 from .model_kinds import MODEL_KINDS, check_kind
 from .pipelines import AUTO, INTEGER_PART, CompileOptions, Target, machine_for, parse_passes, pipeline_of, pipeline_text
-from .run_inputs import choose_inputs, rows_of_inputs, rows_of_program
+from .run_inputs import check_given, choose_inputs, rows_of_inputs, rows_of_program
 from .run_options import RunOptions, against_flat
 from .watch import Watch
 
@@ -316,6 +316,7 @@ def run(
         module = load_model(model, shapes, products)
         if products is not None:
             parse_passes(INTEGER_PART).apply(make_context(), module)
+        check_given(module, options)
         program = compile(module, target, options=compile_options, progress=progress)
     signature = {t.name: (t.shape, np.dtype(t.dtype)) for t in program.tensors if t.role == "input"}
     rows = rows_of_program(program) if module is None else rows_of_inputs(module)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,13 @@ SAME = (graph.CastOp, graph.ReshapeOp, graph.TransposeOp, graph.ExpandOp, graph.
 """Layers whose numbers are those that they are given."""
 
 
+def check_given(module: ModuleOp, options: RunOptions) -> None:
+    """Raise the error of an inputs file that a network does not take, before it is compiled."""
+    if options.inputs is not None:
+        functions = (op for op in module.body.ops if isinstance(op, FuncOp) and op.body.blocks)
+        _given([name for op in functions for name in value_names(op, "graph.inputs")], options.inputs)
+
+
 def choose_inputs(
     signature: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]],
     options: RunOptions,
@@ -36,11 +44,16 @@ def choose_inputs(
     """
     made = make_inputs(signature, options.seed)
     made |= {name: made[name] % np.asarray(most, made[name].dtype) for name, most in (rows or {}).items()}
-    given = read_arrays(options.inputs, signature) if options.inputs is not None else {}
-    unknown = [name for name in given if name not in signature]
+    return made | (_given(signature.keys(), options.inputs) if options.inputs is not None else {})
+
+
+def _given(names: Collection[str], path: Path) -> dict[str, Array]:
+    """The arrays in a file, of which each is one of these inputs."""
+    given = read_arrays(path, names)
+    unknown = [name for name in given if name not in names]
     if unknown:
-        raise TilewrightError("inputs", str(options.inputs), f"inputs named {', '.join(signature)}", f"'{unknown[0]}'")
-    return made | given
+        raise TilewrightError("inputs", str(path), f"inputs named {', '.join(names)}", f"'{unknown[0]}'")
+    return given
 
 
 def rows_of_inputs(module: ModuleOp) -> dict[str, int]:

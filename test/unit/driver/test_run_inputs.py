@@ -49,3 +49,13 @@ def test_an_index_of_no_row_is_an_error_of_inputs(model: Path, tmp_path: Path) -
     np.savez(tmp_path / "given.npz", i=np.array([0, 4]))
     with pytest.raises(TilewrightError, match="from -4 to 3"):
         run(model, "edge16", folder=tmp_path / "out", options=RunOptions(inputs=tmp_path / "given.npz"))
+
+
+def test_files_of_other_inputs_are_refused_before_the_model_is_compiled(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tilewright.driver.models.compile", lambda *_, **__: pytest.fail("it was compiled"))
+    np.savez(tmp_path / "other.npz", q=np.zeros(2))
+    for name, found in (("other", "inputs named i, j, found 'q'"), ("missing", "no such file")):
+        with pytest.raises(TilewrightError, match=found):
+            run(model, "edge16", folder=tmp_path / "out", options=RunOptions(inputs=tmp_path / f"{name}.npz"))
