@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, UnitAttr, f64, i64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Region, SSAValue
-from xdsl.irdl import IRDLOperation, OptPropertyDef, PropertyDef
+from xdsl.irdl import IRDLOperation
 
 _Op = TypeVar("_Op", bound=IRDLOperation)
 
@@ -62,16 +62,22 @@ class PlainOp(RuledOp):
 
 def properties_of(kind: type[IRDLOperation], values: Mapping[str, Any]) -> dict[str, Attribute]:
     """The properties of an operation by name, each from a plain value or an attribute; without those of None."""
-    definitions = kind.get_irdl_definition().properties
-    found = {name: property_of(definitions[name], value) for name, value in values.items()}
+    found = {name: _property(kind, name, value) for name, value in values.items()}
     return {name: attribute for name, attribute in found.items() if attribute is not None}
 
 
-def property_of(definition: PropertyDef | OptPropertyDef, value: Any) -> Attribute | None:
+@cache
+def _held(op: type[IRDLOperation], name: str) -> type[Any]:
+    """The kind of attribute that a property of an operation holds."""
+    (kind,) = list[type[Any]](op.get_irdl_definition().properties[name].constr.get_bases() or ())
+    return kind
+
+
+def _property(op: type[IRDLOperation], name: str, value: Any) -> Attribute | None:
     """A value as the attribute that a property holds: numbers in 64 bits, a flag that is off as None."""
     if value is None or isinstance(value, Attribute):
         return value
-    (kind,) = list[type[Any]](definition.constr.get_bases() or ())
+    kind = _held(op, name)
     if kind is IntegerAttr:
         return IntegerAttr(int(value), i64)
     if kind is FloatAttr:

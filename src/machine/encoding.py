@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -228,10 +229,7 @@ def decode_arrays(machine: Machine, program: bytes) -> Decoded:
 def _check(
     machine: Machine, word: Word, rows: NDArray[np.uint8], fields: dict[str, Array], positions: NDArray[np.int64]
 ) -> None:
-    used = np.zeros((1, word.bytes), np.uint8)
-    for place in word.fields:
-        _insert(used, place, np.asarray(-1, np.int64))
-    padding = (rows & ~used).any(axis=1)
+    padding = (rows & _padding(word.fields, word.bytes)).any(axis=1)
     if padding.any():
         subject = f"instruction {positions[padding][0]} ({word.mnemonic.name})"
         raise TilewrightError("program", subject, "zeros in the padding", "other bits")
@@ -242,6 +240,15 @@ def _check(
                 subject = f"instruction {positions[unknown][0]} ({word.mnemonic.name}.{item.name})"
                 names = ", ".join(f"{name} = {code}" for name, code in item.enum)
                 raise TilewrightError("program", subject, f"a code of {names}", str(fields[item.name][unknown][0]))
+
+
+@lru_cache(maxsize=256)
+def _padding(fields: tuple[PlacedField, ...], size: int) -> NDArray[np.uint8]:
+    """The bits of a word of `size` bytes that are no field's."""
+    used = np.zeros((1, size), np.uint8)
+    for place in fields:
+        _insert(used, place, np.asarray(-1, np.int64))
+    return ~used
 
 
 def decode(machine: Machine, program: bytes) -> list[tuple[str, dict[str, int]]]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise, product
 from math import prod
 from typing import Any
@@ -108,6 +109,12 @@ class Rates:
         if name not in self.splits:
             self.splits[name] = split_choices(self.machine, capability)
         return self.splits[name]
+
+
+@lru_cache(maxsize=16)
+def rates_of(machine: Machine) -> Rates:
+    """Those of a machine, which many programs are made for: remembered between them."""
+    return Rates(machine)
 
 
 def _least(

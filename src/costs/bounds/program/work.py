@@ -18,7 +18,7 @@ from ....machine.stages import PRODUCTS, kind_of
 from ...mapping.matching import Match, alternatives
 from .demand import is_inside, points_inside
 from .network import Step
-from .rates import Rates
+from .rates import rates_of
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ class Work:
     """
 
     def __init__(self, machine: Machine, steps: Sequence[Step], shapes: Sequence[Sequence[int]]) -> None:
-        self.machine, self.rates, self.shapes = machine, Rates(machine), shapes
+        self.machine, self.rates, self.shapes = machine, rates_of(machine), shapes
         known: dict[object, tuple[int, tuple[Option, ...]]] = {}
         found: list[tuple[int, tuple[Option, ...]]] = []
         for step in steps:
