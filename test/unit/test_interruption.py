@@ -179,16 +179,18 @@ def left(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*"))
 
 
+AT_THE_START = ("compile", GEMM, "--target", "tiny", "-o", "OUT"), at_the_start
+
+
 @pytest.mark.parametrize(
-    ("arguments", "there"),
+    ("arguments", "there", "number"),
     [
-        (("compile", GEMM, "--target", "tiny", "-o", "OUT"), at_the_start),
-        (("map", CONV, "--target", "eyeriss_like", "--svg", "OUT/x.svg"), importing),
-        (("compile", "MODEL", "--target", "cocco_npu", "-o", "OUT"), said("graph-|convert-|codelet-")),
+        *((*AT_THE_START, number) for number in SIGNALS),  # one handler hears both
+        (("map", CONV, "--target", "eyeriss_like", "--svg", "OUT/x.svg"), importing, signal.SIGINT),
+        (("compile", "MODEL", "--target", "cocco_npu", "-o", "OUT"), said("graph-|convert-|codelet-"), signal.SIGTERM),
     ],
-    ids=["start", "import", "pass"],
+    ids=["start-sigint", "start-sigterm", "import", "pass"],
 )
-@pytest.mark.parametrize("number", SIGNALS, ids=["sigint", "sigterm"])
 def test_without_a_best_a_line_and_nothing_else(
     arguments: tuple[str, ...],
     there: Callable[[Process], bool],

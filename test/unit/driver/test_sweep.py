@@ -144,10 +144,10 @@ def test_a_machine_without_a_program_is_a_point(spec: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("command", "target", "network", "figures"),
+    ("command", "target", "network", "effort", "moved"),
     [
-        ("schedule", "edge16", "gpt2_small_decode", ["latency_cycles", "energy_pj", "dram_bytes", "gap"]),
-        ("partition", "cocco_npu", "vgg16", ["latency_cycles", "energy_pj", "ema_bytes", "gap"]),
+        ("schedule", "edge16", "gpt2_small_decode", ("rounds", 50), "dram_bytes"),
+        ("partition", "cocco_npu", "vgg16", ("gap", 0.5), "ema_bytes"),
     ],
 )
 def test_points_may_be_plans(
@@ -155,7 +155,8 @@ def test_points_may_be_plans(
     command: str,
     target: str,
     network: str,
-    figures: tuple[str, ...],
+    effort: tuple[str, float],
+    moved: str,
     capsys: pytest.CaptureFixture[str],
 ):
     """Each point is what the command answers for that machine; a machine that is none of its kind is an error."""
@@ -165,14 +166,14 @@ def test_points_may_be_plans(
         command = "{command}"
         networks = ["{network}"]
         attributes = {{ "DRAM.bandwidth" = [8, 16] }}
-        options = {{ seed = 3, objective = "latency" }}
+        options = {{ seed = 3, {effort[0]} = {effort[1]}, objective = "latency" }}
         """
     spec.write_text(text)
-    answer = sweep(read_study(spec), tmp_path / "points.sqlite")
+    answer, figures = sweep(read_study(spec), tmp_path / "points.sqlite"), ("latency_cycles", "energy_pj", moved, "gap")
     for row in answer["rows"]:
         machine = f"{target}:DRAM.bandwidth={row['attributes']['DRAM.bandwidth']}"
-        words = [command, network, "--target", machine, "--seed", "3", "--objective", "latency", "--json"]
-        assert main(words) == 0
+        words = [command, network, "--target", machine, "--seed", "3", "--objective", "latency"]
+        assert main([*words, f"--{effort[0]}", str(effort[1]), "--json"]) == 0
         plan = json.loads(capsys.readouterr().out)
         assert [row[key] for key in ("cycles", "energy_pj", "dram_bytes", "gap")] == [plan[key] for key in figures]
     assert answer["rows"][0]["cycles"] > answer["rows"][1]["cycles"]

@@ -7,7 +7,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.backends.simulator import simulate
-from tilewright.driver import compile
+from tilewright.driver import CompileOptions, compile
 from tilewright.errors import TilewrightError
 from tilewright.frontends.input_shapes import InputShapes
 from tilewright.frontends.onnx import import_onnx
@@ -18,6 +18,9 @@ from ....bench_scripts import bench
 
 decoders = bench("decoder_models")
 COUNT = 3
+
+FIRST_WAY = CompileOptions(gap=1000.0)
+"""Any program is near enough to the bound, so that one is made, not twenty to choose from."""
 
 
 @pytest.mark.parametrize(("family", "kind"), [(decoders.GPT2, "int8"), (decoders.LLAMA, "f16")])
@@ -30,7 +33,7 @@ def test_tokens_are_those_of_onnxruntime_step_by_step(family: str, kind: str) ->
     given |= {"ids": np.array([7]), "start": np.array([2])}
     texts = ["argmax(logits)=ids", "start+1=start", *(f"h0.{part}.whole=h0.{part}.cache" for part in "kv")]
     module = import_onnx(model, steps=Steps(COUNT, [Carry.parse(text) for text in texts]))
-    program = compile(module)
+    program = compile(module, options=FIRST_WAY)
     result = simulate(program, given)
     assert (result.cycles, result.dram_bytes) == (program.predicted["cycles"], program.predicted["dram_bytes"])
 
@@ -47,7 +50,7 @@ def test_tokens_are_those_of_onnxruntime_step_by_step(family: str, kind: str) ->
     assert result.outputs["ids.steps"].tolist() == tokens
     for name, array in wanted.items():
         np.testing.assert_allclose(result.outputs[name], np.asarray(array), rtol=1e-3, atol=1e-5)
-    alone = compile(model)
+    alone = compile(model, options=FIRST_WAY)
     assert program.predicted["dram_bytes"] < 0.8 * COUNT * alone.predicted["dram_bytes"]  # weights come once
 
 

@@ -15,7 +15,7 @@ from tilewright.search.fusion.simple import best_cuts, greedy
 from tilewright.zoo.schedule_networks.table import INPUT, Table
 
 MACHINE = replace(Platform(), buffers=Buffers(4096, 4096))
-LAYERS = (32, 64, 128)
+LAYERS = (16, 32, 64)
 
 
 def deep(layers: int) -> SubgraphPricer:
