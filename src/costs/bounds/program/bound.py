@@ -189,7 +189,7 @@ class _Bound:
         self.steps, self.needs = traffic.steps, traffic.needs
         self.loads, self.stores, self.outputs = traffic.loads, traffic.stores, traffic.outputs
         shapes = [value.shape for value in network.values]
-        self.work, self.transfers = Work(machine, self.steps, shapes), Transfers(machine)
+        self.work, self.transfers = Work(machine, self.steps, self.needs, shapes), Transfers(machine)
 
     def found(self) -> ProgramBound:
         terms = dict(self._terms())
@@ -199,7 +199,7 @@ class _Bound:
     def _terms(self) -> Iterator[tuple[str, int]]:
         points = np.array([need.points for need in self.needs], np.float64)
         yield "DRAM traffic", self.transfers.cycles(self.loads, self.stores)
-        busy, where = self.work.busy(points)
+        busy, where = self.work.busy()
         yield f"work of {where}", _whole(busy)
         counted = [k for k, own in enumerate(self.work.options) if own and points[k]]
         if counted and self.outputs and len(counted) <= MANY_STEPS:
@@ -212,7 +212,7 @@ class _Bound:
         last = min(self.transfers.cycles(0, self.network.values[value].element_bytes) for value in self.outputs)
         after = (found.operations[:, found.externals :] > 0).T
         np.fill_diagonal(after, True)
-        busy = after @ self.work.total(points)[:, counted].T
+        busy = after @ self.work.total[:, counted].T
         loads = found.operations[:, : found.externals].sum(axis=1)
         heads = np.array([self.transfers.cycles(int(size), 0) for size in loads.tolist()])
         totals = heads[:, None] + busy

@@ -16,7 +16,7 @@ from ....algebra.statement import accesses, accesses_of, reduction_dims
 from ....machine import Capability, Machine
 from ....machine.stages import PRODUCTS, kind_of
 from ...mapping.matching import Match, alternatives
-from .demand import is_inside, points_inside
+from .demand import Need, is_inside, points_inside
 from .network import Step
 from .rates import rates_of
 
@@ -30,14 +30,14 @@ MANY = 32
 class Option:
     """An instruction for a kernel: what it occupies alone, cycles and energy per point, cycles of the shortest one.
 
-    `whole_cycles` are those per point where all points are made; `reads` and `writes` energies per byte of the memories
+    `needed_cycles` are those per point of all that are needed; `reads` and `writes` energies per byte of the memories
     of its operands, by tensor of the kernel.
     """
 
     node: str
     unit: str
     cycles: float
-    whole_cycles: float
+    needed_cycles: float
     energy_pj: float
     shortest: int
     reads: tuple[tuple[str, float], ...]
@@ -45,38 +45,36 @@ class Option:
 
 
 class Work:
-    """Prices steps.  `labels` name weightings of nodes and units, and `cycles` (labels, steps) are the least cycles per
-    point that each finds: all work lies on them, so that what they do together, weighted, takes no less.
+    """Prices steps of which something is needed.  `labels` name weightings of nodes and units, and `cycles` (labels,
+    steps) are the least cycles per point that each finds: all work lies on them, so that what they do together,
+    weighted, takes no less.  `total` are those of what is needed, points of which may cost more each.
     """
 
-    def __init__(self, machine: Machine, steps: Sequence[Step], shapes: Sequence[Sequence[int]]) -> None:
+    def __init__(
+        self, machine: Machine, steps: Sequence[Step], needs: Sequence[Need], shapes: Sequence[Sequence[int]]
+    ) -> None:
         self.machine, self.rates, self.shapes = machine, rates_of(machine), shapes
-        known: dict[object, tuple[int, tuple[Option, ...]]] = {}
-        found: list[tuple[int, tuple[Option, ...]]] = []
-        for step in steps:
+        known: dict[object, tuple[Option, ...]] = {}
+        self.options: list[tuple[Option, ...]] = []
+        for step, found in zip(steps, needs, strict=True):
             sizes = tuple(tuple(shapes[value]) for value in (step.target, *(read.value for read in step.reads)))
-            key = step.kernel, tuple(step.extents.items()), sizes
+            key = step.kernel, tuple(step.extents.items()), sizes, found.points, found.written
             if key not in known:
-                points = points_inside(step, shapes)
-                known[key] = points, self._options(step, points) if points and not step.is_free else ()
-            found.append(known[key])
-        self.options = [options for _, options in found]
+                known[key] = () if step.is_free else self._options(step, found)
+            self.options.append(known[key])
         weightings = self._weightings()
         self.labels = [" and ".join(name for name, _ in weighting) for weighting in weightings]
         self.cycles = np.array([[_least(weighting, own) for own in self.options] for weighting in weightings])
-        self.whole_cycles = np.array([[_least(one, own, whole=True) for own in self.options] for one in weightings])
-        self.inside = np.array([points for points, _ in found], np.float64)
+        needed = np.array([[_least(one, own, needed=True) for own in self.options] for one in weightings])
+        points = np.array([found.points for found in needs], np.float64)
+        self.total = needed.reshape(len(self.labels), len(points)) * points
         self.sizes = np.array([prod(step.extents.values()) for step in steps], np.float64)
 
-    def total(self, points: Floats) -> Floats:
-        """Cycles (labels, steps) of points (one number per step): those of all that a step has may cost more each."""
-        return np.where(points >= self.inside, self.whole_cycles, self.cycles) * points
-
-    def busy(self, points: Floats) -> tuple[float, str]:
-        """Cycles that points (one number per step) take, and where."""
+    def busy(self) -> tuple[float, str]:
+        """Cycles that what is needed takes, and where."""
         if not self.labels:
             return 0.0, ""
-        found = self.total(points).sum(axis=1)
+        found = self.total.sum(axis=1)
         at = int(found.argmax())
         return float(found[at]), self.labels[at]
 
@@ -96,9 +94,8 @@ class Work:
             default=0.0,
         )
 
-    def _options(self, step: Step, points: int) -> tuple[Option, ...]:
-        """Nothing is known of a kernel that no instruction does, or that a macro does by others; `points` are all that
-        read nothing out of bounds.
+    def _options(self, step: Step, needed: Need) -> tuple[Option, ...]:
+        """Nothing is known of a kernel that no instruction does, or that a macro does by others.
 
         On machines of stages only products are counted: numbers that change other numbers may be in other steps.
         """
@@ -110,10 +107,10 @@ class Work:
                 for match in alternatives(step.kernel, capability):
                     if any((m.node, m.capability) == (node.name, capability.name) for m in self.machine.macros):
                         return ()
-                    found += self._by(step, points, match, capability)
+                    found += self._by(step, needed, match, capability)
         return tuple(found)
 
-    def _by(self, step: Step, points: int, match: Match, capability: Capability) -> list[Option]:
+    def _by(self, step: Step, needed: Need, match: Match, capability: Capability) -> list[Option]:
         extents = dict.fromkeys((dim.name for dim in capability.dims), 1)
         taps = _taps(step) if isinstance(capability.statement.target, Strided) else frozenset[str]()
         longer = {slot for dim, names in match.slots if dim in taps for slot in names}
@@ -129,9 +126,11 @@ class Work:
         if self.machine.stages is not None:  # blocks of weights may do more points than there are: a diagonal, say
             extents = {dim.name: dim.limit for dim in capability.dims}
         rate = self.rates.rate(capability, tuple(extents.values()))
-        in_blocks = self._in_blocks(step, match, capability, extents)
-        sums = self._sums_in_blocks(step, points, match, capability, extents)
-        whole = max(rate.cycles, in_blocks, sums / points)
+        least = rate.cycles
+        if needed.points:
+            least = max(least, self._sums_in_blocks(step, needed, match, capability, extents) / needed.points)
+        if needed.points >= points_inside(step, self.shapes):
+            least = max(least, self._in_blocks(step, match, capability, extents))
         memories = {memory.name: memory for memory in self.machine.memories}
         tensors = dict(match.tensors)
         target = step.kernel.target.tensor
@@ -144,7 +143,7 @@ class Work:
             writes = places[target].write_energy_pj_per_byte if target in places else 0.0
             unit = f"unit {mnemonic.unit}"
             found.append(
-                Option(capability.node, unit, rate.cycles, whole, rate.energy_pj, ceil(rate.shortest), reads, writes)
+                Option(capability.node, unit, rate.cycles, least, rate.energy_pj, ceil(rate.shortest), reads, writes)
             )
         return found
 
@@ -177,9 +176,9 @@ class Work:
         return best
 
     def _sums_in_blocks(
-        self, step: Step, points: int, match: Match, capability: Capability, extents: Mapping[str, int]
+        self, step: Step, needed: Need, match: Match, capability: Capability, extents: Mapping[str, int]
     ) -> float:
-        """Cycles of all `points` of a product whose sums do not fill lanes: 27 taps are four blocks of 8.
+        """Cycles of what is needed of a product whose sums do not fill lanes: 27 taps are four blocks of 8.
 
         An instruction with `n` in lanes that sum up gives each of its results `n` times its other sums at most, and
         costs at least `ceildiv(n, lanes)` times these: a result of `t` products is in `ceildiv(t, lanes)` blocks,
@@ -196,8 +195,9 @@ class Work:
         if taps % block == 0 or taps > MANY * block:
             return 0.0
         cycles = self.rates.cycles_per_block(capability, tuple(extents.values()), lanes[0], block)
-        inside = _results_inside(step, summed, self.shapes)
-        return cycles * (points / block + inside * (ceil(taps / block) - taps / block))
+        results = prod(extent for name, extent in step.extents.items() if name not in summed)
+        inside = max(0, _results_inside(step, summed, self.shapes) + needed.written - results)
+        return cycles * (needed.points / block + inside * (ceil(taps / block) - taps / block))
 
     def _weightings(self) -> list[tuple[tuple[str, float], ...]]:
         """Each node and unit alone; of two between which kernels choose, those at which some kernel is indifferent."""
@@ -305,10 +305,10 @@ def _unfolded_dims(step: Step) -> set[str]:
     return {dim for run in _unfolded(step) if len(run) > 1 for dim in run}
 
 
-def _least(weighting: Sequence[tuple[str, float]], options: Sequence[Option], *, whole: bool = False) -> float:
+def _least(weighting: Sequence[tuple[str, float]], options: Sequence[Option], *, needed: bool = False) -> float:
     weights = dict(weighting)
     found = (
-        max(weights.get(o.node, 0.0), weights.get(o.unit, 0.0)) * (o.whole_cycles if whole else o.cycles)
+        max(weights.get(o.node, 0.0), weights.get(o.unit, 0.0)) * (o.needed_cycles if needed else o.cycles)
         for o in options
     )
     return min(found, default=0.0)

