@@ -29,7 +29,7 @@ from ..passes.nest.nest_band import bands
 from ..passes.nest.nest_schedule import Reader
 from ..passes.nest.nest_split_joins import split_joins
 from ..passes.nest.nest_spread_weights import spread
-from ..search.lengths import least_price
+from ..search.lengths import least_beside, least_price
 from ..search.reloaded_spans import reloaded_spans
 from .lowering import Lowering
 from .pipelines import SCHEDULE, Room, Target, machine_for, pipeline_text
@@ -47,7 +47,7 @@ HEAD_SHARE = 1 / 4
 """Part of the buffer that the largest map of one head, and the sum of all, take at most where heads are split."""
 
 RELOADED_SPANS = 5
-"""Lengths of a span of layers whose weights are loaded for each sample that are tried at most."""
+"""Lengths of a span of layers whose weights are loaded for each sample that are tried first."""
 
 MOST_HEADS = 64
 """Heads that attention is split into at most, each of which is a dozen groups of its own."""
@@ -213,7 +213,11 @@ class _Ways:
         function = next(op for op in self.before("nest-schedule", room).body.ops if isinstance(op, FuncOp))
         reader = Reader(machine_for(self.target), function)
         spans = reloaded_spans(reader.network(room.share), reader.rows_of)
-        self.take_each(room._replace(span=span.stop, first=span.start) for span in spans[:RELOADED_SPANS])
+        rooms = {span.stop: room._replace(span=span.stop, first=span.start) for span in spans}
+        tried = [span.stop for span in spans[:RELOADED_SPANS]]
+        self.take_each(rooms[stop] for stop in tried)
+        if self.best in rooms.values():
+            least_beside(lambda stop: self._cycles_if_worth(rooms[stop]), sorted(rooms), tried)
 
     def sample_by_sample(self, plain: Room) -> None:
         """The first layers sample by sample: how many of them, and with weights in holes or not."""
@@ -263,9 +267,12 @@ class _Ways:
     def _of_span(self, room: Room, length: int) -> float:
         """Cycles with at most so many layers sample by sample; infinite where there is no room or time for it."""
         room = room._replace(span=self._span(room, length))
-        if room.span and self.is_worth_more():
-            self.take(room)
-        return self.cycles(room) if room.span else inf
+        return self._cycles_if_worth(room) if room.span else inf
+
+    def _cycles_if_worth(self, room: Room) -> float:
+        """Cycles of a way, which is tried first where there is time for it."""
+        self.take_each([room])
+        return self.cycles(room)
 
     def _span(self, room: Room, most: int = 0) -> int:
         """How many of the first layers there is room for sample by sample, of at most so many (0: of all)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 NEAR = 1 / 16
 """Part of a length by which others differ too little for a try."""
@@ -36,3 +36,17 @@ def least_price(price: Callable[[int], float], low: int, first: int, high: int) 
         if gap <= max(1, NEAR * at):
             return at
         found[middle] = price(middle)
+
+
+def least_beside(price: Callable[[int], float], lengths: Sequence[int], tried: Sequence[int]) -> int:
+    """Of ascending `lengths` one of small price: the best of those `tried`, or further on as long as a neighbour of the
+    best, the longer one first, is better.
+    """
+    found = {length: price(length) for length in tried}
+    while True:
+        best = min(found, key=lambda length: (found[length], length))
+        at = lengths.index(best)
+        beside = [length for length in (*lengths[at + 1 : at + 2], *lengths[:at][-1:]) if length not in found]
+        if not beside:
+            return best
+        found[beside[0]] = price(beside[0])

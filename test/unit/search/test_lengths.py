@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from tilewright.search.lengths import NEAR, least_price
+from tilewright.search.lengths import NEAR, least_beside, least_price
 
 
 def valley(least: int, left: float, right: float) -> Callable[[int], float]:
@@ -42,3 +42,19 @@ def test_nothing_else_is_tried_where_there_is_one_length():
 def test_a_worse_length_between_two_good_ones_does_not_end_the_search_above():
     prices = {2: 5.0, 4: 9.0, 8: 8.0, 16: 4.0, 32: 1.0, 64: 3.0}
     assert least_price(lambda length: prices.get(length, 10.0), 2, 16, 64) == 32
+
+
+@pytest.mark.parametrize(
+    ("least", "first", "more"),
+    [(36, (2, 5, 13, 21, 27), [35, 43]), (20, (2, 5, 13, 21), [27]), (30, (2, 27), [35, 21])],
+)
+def test_neighbours_of_the_best_are_tried_while_they_are_better(least: int, first: tuple[int, ...], more: list[int]):
+    asked: list[int] = []
+
+    def price(length: int) -> float:
+        asked.append(length)
+        return abs(length - least)
+
+    found = least_beside(price, [2, 5, 13, 21, 27, 35, 43, 51], first)
+    assert found == min(asked, key=lambda length: abs(length - least))
+    assert asked == [*first, *more]
