@@ -26,6 +26,7 @@ KEPT_BEFORE = (
     "nest-split-joins",
     "nest-band",
     "nest-schedule",
+    "nest-split-reductions",
     "nest-tile",
     "codelet-prefetch",
 )
