@@ -1,12 +1,15 @@
-"""The declarations of control model `packets`: resources, register files, and instructions with their assembly text."""
+"""The declarations of control model `packets`: resources, register files, and instructions; both ways."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from lark import Token
 
 from ...machine import Field
 from ...machine.packets import Advance, LoopStart, PackedMnemonic, PacketIsa, Place, RegisterFile
-from .reader import Node, Reader, given, names_of, nodes_of, token_of
+from .reader import Node, Reader, names_of, nodes_of, parts_of, token_of
+from .words import PACKED_WORDS, braced, executed_text, number_words, packed, pairs_text, worded
 
 DECLARATIONS = ("packet", "registers", "packed")
 SINGLE = ("execute", "extents", "values", "advance", "from_zero", "given", "hardware_loop", "counted_loop")
@@ -33,13 +36,15 @@ class PacketReader(Reader):
             raise self.error(node, "packet once", "it twice")
         self.mark("packet", node)
         properties = self.properties(node, ("words", "base", "executor"))
-        base = self.value(node, properties, "base", "NAME")
-        resources = tuple(name for child in nodes_of(node) if child.data == "resources" for name in names_of(child))
-        words = given(self.optional(node, properties, "words", self.integer), 1)
+        base, executor = (self.value(node, properties, word, "NAME") for word in ("base", "executor"))
         if base is None:
             raise self.error(node, "the register file that holds the base address (`base R;`)", "none")
-        executor = self.value(node, properties, "executor", "NAME")
-        return PacketIsa(words, resources, str(base), str(executor) if executor is not None else "")
+        return PacketIsa(
+            resources=tuple(name for child in parts_of(node, "resources") for name in names_of(child)),
+            base=str(base),
+            executor=str(executor or ""),
+            **self.numbers(node, properties, PacketIsa, {"words": "words"}, words=1),
+        )
 
     def registers(self, node: Node) -> RegisterFile:
         name, memory, width, count, syntax = (token_of(node, i) for i in range(5))
@@ -47,31 +52,26 @@ class PacketReader(Reader):
         return RegisterFile(str(name), str(memory), self.integer(width), self.integer(count), _unquoted(syntax))
 
     def packed(self, node: Node) -> PackedMnemonic:
-        name = str(token_of(node, 0))
-        self.mark(f"mnemonic {name}", node)
-        single = self.once(node, f"mnemonic {name}", SINGLE)
-        properties = self.properties(node, ("words", "latency", "align"))
-        whole = {key: self.optional(node, properties, key, self.integer) for key in ("words", "latency", "align")}
-        at, capability = self.executed(single.get("execute"))
+        name = self.declared("mnemonic", node)
+        parts = self.once(node, SINGLE, f"this once in mnemonic {name}")
+        at, capability = self.executed(node)
         return PackedMnemonic(
             name=name,
             syntax=_unquoted(token_of(node, 1)),
-            registers=tuple(p for c in nodes_of(node) if c.data == "register" for p in self.pairs(c)),
-            fields=tuple(self.number_field(f, name) for c in nodes_of(node) if c.data == "bits" for f in nodes_of(c)),
-            needs=tuple(need for c in nodes_of(node) for need in self.needs(c)),
-            words=given(whole["words"], 1),
-            latency_packets=given(whole["latency"], 1),
-            align_bytes=given(whole["align"], 1),
+            registers=self.listed(node, "register"),
+            fields=tuple(self.number_field(item, name) for bits in parts_of(node, "bits") for item in nodes_of(bits)),
+            needs=tuple(need for use in parts_of(node, "use") for need in self.needs(use)),
             node=at,
             capability=capability,
-            extents=self.pairs(single.get("extents")),
-            places=tuple(self.place(c) for c in nodes_of(node) if c.data == "place"),
-            immediates=self.pairs(single.get("values")),
-            functions=tuple(p for c in nodes_of(node) if c.data == "function" for p in self.pairs(c)),
-            advance=self.advance(single.get("advance")),
-            from_identity="from_zero" in single,
-            loop=self.loop(single.get("hardware_loop"), single.get("counted_loop")),
-            given=self.pairs(single.get("given"), signed=True),
+            extents=self.listed(node, "extents"),
+            places=tuple(self.place(child) for child in parts_of(node, "place")),
+            immediates=self.listed(node, "values"),
+            functions=self.listed(node, "function"),
+            advance=self.advance(parts.get("advance")),
+            from_identity="from_zero" in parts,
+            loop=self.loop(parts.get("hardware_loop"), parts.get("counted_loop")),
+            given=self.listed(node, "given", signed=True),
+            **self.numbers(node, self.properties(node, PACKED_WORDS), PackedMnemonic, PACKED_WORDS),
         )
 
     def number_field(self, node: Node, owner: str) -> Field:
@@ -80,17 +80,15 @@ class PacketReader(Reader):
         return Field(str(name), self.integer(token_of(node, 1)), isinstance(signed, Token))
 
     def needs(self, node: Node) -> tuple[tuple[tuple[str, ...], ...], ...]:
-        if node.data != "use":
-            return ()
         return tuple(tuple(names_of(together) for together in nodes_of(need)) for need in nodes_of(node))
 
     def place(self, node: Node) -> Place:
-        operand, memory, base, scale, offset, type_name = node.children[:6]
-        number = self.integer(scale) if isinstance(scale, Token) else 1
+        operand, memory, base, _, offset, type_name = node.children[:6]
         where = str(offset) if isinstance(offset, Token) else ""
         rotated = node.children[-1]
         by = str(rotated) if isinstance(rotated, Token) and rotated is not type_name else ""
-        return Place(str(operand), str(memory), str(base), where, number, str(type_name), self.pairs(node), by)
+        scale, strides = self.size(node, 3, 1), self.pairs(node)
+        return Place(str(operand), str(memory), str(base), where, scale, str(type_name), strides, by)
 
     def advance(self, node: Node | None) -> Advance | None:
         if node is None:
@@ -106,3 +104,48 @@ class PacketReader(Reader):
 
 def _unquoted(token: Token) -> str:
     return str(token)[1:-1]
+
+
+def packet_lines(isa: PacketIsa) -> Iterator[str]:
+    """What packets are made of, and the register files."""
+    yield "  packet {"
+    yield f"    words {isa.words}; base {isa.base};{f' executor {isa.executor};' if isa.executor else ''}"
+    if isa.resources:
+        yield f"    resources {', '.join(isa.resources)};"
+    yield "  }"
+    for file in isa.files:
+        yield f'  registers {file.name} {file.memory} width {file.width_bytes} count {file.count} "{file.syntax}";'
+
+
+def packed_lines(mnemonic: PackedMnemonic) -> Iterator[str]:
+    """An instruction of a packet."""
+    yield f'  mnemonic {mnemonic.name} "{mnemonic.syntax}" {{'
+    yield from packed(_items(mnemonic), 4)
+    yield "  }"
+
+
+def _items(mnemonic: PackedMnemonic) -> Iterator[str]:
+    yield from worded(("register", pairs_text(mnemonic.registers)))
+    for field in mnemonic.fields:
+        yield f"ifield {field.name} {field.width_bits}{' signed' if field.signed else ''};"
+    yield from worded(("use", ", ".join(" | ".join(" + ".join(t) for t in need) for need in mnemonic.needs)))
+    yield from number_words(mnemonic, PACKED_WORDS)
+    yield from worded(("execute", executed_text(mnemonic)), ("extents", pairs_text(mnemonic.extents)))
+    yield from (f"function {variable} {name};" for variable, name in mnemonic.functions)
+    yield from worded(("immediates", pairs_text(mnemonic.immediates)))
+    if mnemonic.from_identity:
+        yield "from_identity;"
+    yield from worded(("given", pairs_text(mnemonic.given)))
+    yield from (f"operand {_place(place)};" for place in mnemonic.places)
+    if (advance := mnemonic.advance) is not None:
+        yield f"advance {advance.base} by {advance.scale} * {advance.offset};"
+    if (loop := mnemonic.loop) is not None:
+        start = f"hardware_loop {loop.level} {loop.trips}"
+        yield f"counted_loop {loop.trips};" if loop.level < 0 else f'{start} "{loop.suffix}";'
+
+
+def _place(place: Place) -> str:
+    offset = f" + {place.scale} * {place.offset}" if place.offset else ""
+    rotated = f" rotated {place.rotated}" if place.rotated else ""
+    strides = braced(pairs_text(place.strides))
+    return f"{place.operand} {place.memory}[{place.base}{offset}] {place.type_name} {strides}{rotated}"

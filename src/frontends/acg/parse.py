@@ -27,48 +27,22 @@ from ...machine import (
     Memory,
     Mnemonic,
     OperandBinding,
+    Ports,
     Unit,
 )
 from ...machine.attributes import PORT_FIELDS
 from ...machine.dram import NUMBERS, DramTiming, named_timing, whole, with_figures
 from .macros import MacroReader
 from .packets import DECLARATIONS
-from .ports import read_ports
-from .reader import Node, Reader, given, names_of, nodes_of, quote, token_of
+from .reader import Node, named, names_of, nodes_of, parts_of, quote, token_of
 from .stages import STAGES, StagesReader
-
-
-def read_timing(reader: Reader, node: Node) -> DramTiming | None:
-    """The timing in the body of a memory, with the figures that differ from the named device; None without one."""
-    found = [child for child in nodes_of(node) if child.data == "timing"]
-    if not found:
-        return None
-    if len(found) > 1:
-        raise reader.error(found[1], "timing once", "it twice")
-    name = token_of(found[0], 0)
-    reader.mark(f"timing of memory {token_of(node, 0)}", found[0])
-    try:
-        named = named_timing(name.strip('"'))
-    except TilewrightError as error:
-        raise reader.error(name, error.expected, name) from None
-    properties = reader.properties(found[0], NUMBERS)
-    read = {key: reader.optional(node, properties, key, reader.integer) for key in properties}
-    figures = {key: value for key, value in read.items() if value is not None}
-    timing = with_figures(named, figures)
-    maps = [child for child in nodes_of(found[0]) if child.data == "address"]
-    if len(maps) > 1:
-        raise reader.error(maps[1], "map once", "it twice")
-    if not maps:
-        return timing
-    parts = [(str(token_of(part, 0)), part.children[1]) for part in nodes_of(maps[0])]
-    address = tuple((part, reader.integer(bits) if isinstance(bits, Token) else -1) for part, bits in parts)
-    return with_figures(timing, {}, whole(timing, address))
-
+from .words import FUSED_WORDS, ISA_WORDS, LINK_WORDS, MEMORY_WORDS
 
 MAX_CHARACTERS = 1 << 20
 
+CAPABILITY = ("dims", "statement", "immediates", "types", "splits", "cycles", "energy")
 ONCE = ("on_unit", "execute", "extents", "values", "accumulate", "action", "named")
-"""Parts of a mnemonic that there may be one of."""
+"""Parts of a capability and of a mnemonic that there may be one of."""
 
 
 @cache
@@ -174,59 +148,54 @@ class _Builder(MacroReader, StagesReader):
                 return replace(machine, mnemonics=(*machine.mnemonics, self.mnemonic(node)))
 
     def memory(self, node: Node) -> Memory:
-        name = str(token_of(node, 0))
-        self.mark(f"memory {name}", node)
-        keys = ("data_width", "banks", "depth", "align", "read_energy", "write_energy", "offchip", "buffering")
-        properties = self.properties(node, (*keys, "regions", *PORT_FIELDS))
-        whole = {key: self.optional(node, properties, key, self.integer) for key in (*keys[:4], "regions")}
-        width = whole["data_width"]
-        if width is None or (whole["depth"] is None and "offchip" not in properties):
-            missing = "data_width" if width is None else "depth"
-            raise self.error(node, f"{missing} of memory {name}", "none")
-        real = {key: self.optional(node, properties, key, self.number) for key in (*keys[4:6], "buffering")}
-        x, y = (self.integer(t) if isinstance(t, Token) else 1 for t in node.children[1:3])
+        name = self.declared("memory", node)
+        properties = self.properties(node, (*MEMORY_WORDS, "offchip", *FUSED_WORDS, *PORT_FIELDS))
+        for word in ("data_width", *(() if "offchip" in properties else ("depth",))):
+            if word not in properties:
+                raise self.error(node, f"{word} of memory {name}", "none")
+        once = self.once(node, ("holds", "timing"))
         return Memory(
             name,
-            width,
-            given(whole["banks"], 1),
-            whole["depth"],
-            "offchip" in properties,
-            given(whole["align"], 1),
-            given(real["read_energy"], 0.0),
-            given(real["write_energy"], 0.0),
-            x,
-            y,
-            self.holds(node),
-            given(real["buffering"], 1.0),
-            read_ports(self, node, properties),
-            given(whole["regions"], 0),
-            read_timing(self, node),
-            self.area(node),
+            offchip="offchip" in properties,
+            instances_x=self.size(node, 1, 1),
+            instances_y=self.size(node, 2, 1),
+            holds=names_of(once["holds"]) if "holds" in once else None,
+            ports=Ports(**self.numbers(node, properties, Ports, PORT_FIELDS)),
+            timing=self.timing(name, once["timing"]) if "timing" in once else None,
+            area_mm2=self.area(node),
+            **self.numbers(node, properties, Memory, MEMORY_WORDS | FUSED_WORDS, banks=1, depth=None),
         )
 
-    def holds(self, node: Node) -> tuple[str, ...] | None:
-        found = [child for child in nodes_of(node) if child.data == "holds"]
-        if len(found) > 1:
-            raise self.error(found[1], "holds once", "it twice")
-        return names_of(found[0]) if found else None
+    def timing(self, memory: str, node: Node) -> DramTiming:
+        """The timing in the body of a memory, with the figures that differ from the named device."""
+        name = token_of(node, 0)
+        self.mark(f"timing of memory {memory}", node)
+        try:
+            device = named_timing(name.strip('"'))
+        except TilewrightError as error:
+            raise self.error(name, error.expected, name) from None
+        properties = self.properties(node, NUMBERS)
+        figures = {key: self.optional(node, properties, key, self.integer) for key in properties}
+        timing = with_figures(device, {key: value for key, value in figures.items() if value is not None})
+        once = self.once(node, ["map"])
+        if not once:
+            return timing
+        address = tuple((str(token_of(part, 0)), self.size(part, 1, -1)) for part in nodes_of(once["map"]))
+        return with_figures(timing, {}, whole(timing, address))
 
     def compute(self, node: Node) -> Compute:
-        name = str(token_of(node, 0))
-        self.mark(f"compute {name}", node)
-        x, y = (self.integer(t) if isinstance(t, Token) else 1 for t in node.children[1:3])
+        name = self.declared("compute", node)
+        x, y = self.size(node, 1, 1), self.size(node, 2, 1)
         return Compute(name, x, y, tuple(self.capabilities(node, name)), self.area(node))
 
     def capabilities(self, node: Node, owner: str) -> Iterator[Capability]:
-        return (self.capability(child, owner) for child in nodes_of(node) if child.data == "capability")
+        return (self.capability(child, owner) for child in parts_of(node, "capability"))
 
     def capability(self, node: Node, owner: str) -> Capability:
         name = str(token_of(node, 0))
         subject = f"capability {owner}.{name}"
         self.mark(subject, node)
-        parts = {str(child.data): child for child in nodes_of(node) if child.data != "functions"}
-        repeated = [child for child in nodes_of(node) if child.data != "functions" and parts[child.data] is not child]
-        if repeated:
-            raise self.error(repeated[0], f"{repeated[0].data} once in {subject}", "it twice")
+        parts = self.once(node, CAPABILITY, f"{{}} once in {subject}")
         single = "dims" not in parts  # one point per issue, a cycle each
         missing = [part for part in ("statement", "types", *(() if single else ("cycles",))) if part not in parts]
         if missing:
@@ -240,15 +209,13 @@ class _Builder(MacroReader, StagesReader):
             types=tuple(names_of(row) for row in nodes_of(parts["types"])),
             cycles=self.formula(parts["cycles"]) if "cycles" in parts else Num(1),
             energy_pj=self.formula(parts["energy"]) if "energy" in parts else Num(0),
-            functions=tuple((n[0], n[1:]) for c in nodes_of(node) if c.data == "functions" for n in [names_of(c)]),
-            immediates=self.pairs(parts.get("immediates")),
+            functions=tuple((n[0], n[1:]) for c in parts_of(node, "functions") for n in [names_of(c)]),
+            immediates=self.listed(node, "immediates"),
             splits=names_of(parts["splits"]) if "splits" in parts else (),
         )
 
     def dim(self, node: Node) -> CapabilityDim:
-        lanes = node.children[2]
-        limit = self.integer(token_of(node, 1))
-        return CapabilityDim(str(token_of(node, 0)), limit, self.integer(lanes) if isinstance(lanes, Token) else 1)
+        return CapabilityDim(str(token_of(node, 0)), self.integer(token_of(node, 1)), self.size(node, 2, 1))
 
     def link(self, node: Node) -> tuple[Link, ...]:
         """The links of a chain `A -> B <-> C`, each with what the braces say."""
@@ -264,11 +231,10 @@ class _Builder(MacroReader, StagesReader):
         forth = Link(
             src,
             dst,
-            given(self.optional(node, properties, "bandwidth", self.number), math.inf),
-            given(self.optional(node, properties, "latency", self.integer), 0),
-            default if channel is None else str(channel),
-            tuple(self.capabilities(node, name)),
+            channel=default if channel is None else str(channel),
+            capabilities=tuple(self.capabilities(node, name)),
             area_mm2=self.area(node),
+            **self.numbers(node, properties, Link, LINK_WORDS, bandwidth_bytes_per_cycle=math.inf),
         )
         if arrow != "<->":
             return (forth,)
@@ -279,49 +245,36 @@ class _Builder(MacroReader, StagesReader):
         return (forth, back)
 
     def unit(self, node: Node) -> Unit:
-        name, depth = str(token_of(node, 0)), node.children[1]
-        self.mark(f"unit {name}", node)
-        engine = self.engine(node) if any(nodes_of(node)) else None
-        return Unit(name, self.integer(depth) if isinstance(depth, Token) else 0, engine)
+        name = self.declared("unit", node)
+        return Unit(name, self.size(node, 1, 0), self.engine(node) if any(nodes_of(node)) else None)
 
     def engine(self, node: Node) -> Engine:
-        parts: dict[str, list[Node]] = {}
-        for child in nodes_of(node):
-            parts.setdefault(str(child.data), []).append(child)
-        for kind in ("execute", "initial", "levels"):
-            if len(parts.get(kind, ())) > 1:
-                raise self.error(parts[kind][1], f"{kind} once", "it twice")
-        at, capability = self.executed(parts.get("execute", [None])[0])
-        properties = self.properties(node, ("latency",))
+        self.once(node, ("execute", "initial", "levels"))
+        at, capability = self.executed(node)
         return Engine(
             at,
             capability,
-            tuple(self.operand(child, signed=True) for child in parts.get("operand", ())),
-            tuple(self.operand(child, signed=True) for child in parts.get("initial", ())),
-            self.pairs(parts.get("levels", [None])[0]),
-            tuple(pair for child in parts.get("granules", ()) for pair in self.pairs(child)),
-            tuple(pair for child in parts.get("interleave", ()) for pair in self.pairs(child)),
-            given(self.optional(node, properties, "latency", self.integer), 0),
+            tuple(self.operand(child, signed=True) for child in parts_of(node, "operand")),
+            tuple(self.operand(child, signed=True) for child in parts_of(node, "initial")),
+            self.listed(node, "levels"),
+            self.listed(node, "granules"),
+            self.listed(node, "interleave"),
+            **self.numbers(node, self.properties(node, ("latency",)), Engine, {"latency": "latency_cycles"}),
         )
 
     def isa(self, machine: Machine, node: Node) -> Machine:
         if "isa" in self.lines:
             raise self.error(node, "isa once", "it twice")
         self.mark("isa", node)
-        properties = self.properties(node, ("opcode_bits", "align", "width", "positional", "little"))
-        tokens = (self.value(node, properties, key) for key in ("opcode_bits", "align", "width"))
-        opcode, align, width = (d if t is None else self.integer(t) for t, d in zip(tokens, (8, 8, 0), strict=True))
-        header = tuple(f for child in nodes_of(node) if child.data == "header" for f in self.fields(child, "header"))
+        properties = self.properties(node, (*ISA_WORDS, "positional", "little"))
         return replace(
             machine,
-            opcode_bits=opcode,
-            instruction_align_bits=align,
-            instruction_bits=width,
-            header=header,
+            header=tuple(item for child in parts_of(node, "header") for item in self.fields(child, "header")),
             positional="positional" in properties,
             little="little" in properties,
-            signal="".join(str(token_of(c, 0)) for c in nodes_of(node) if c.data == "signal"),
-            waits=tuple(pair for c in nodes_of(node) if c.data == "wait" for pair in self.pairs(c)),
+            signal="".join(str(token_of(child, 0)) for child in parts_of(node, "signal")),
+            waits=self.listed(node, "wait"),
+            **self.numbers(node, properties, Machine, ISA_WORDS),
         )
 
     def fields(self, node: Node, owner: str) -> tuple[Field, ...]:
@@ -352,38 +305,34 @@ class _Builder(MacroReader, StagesReader):
         return tuple(found)
 
     def mnemonic(self, node: Node) -> Mnemonic:
-        name = str(token_of(node, 0))
-        self.mark(f"mnemonic {name}", node)
-        single = self.once(node, f"mnemonic {name}", ONCE)
-        if "on_unit" not in single:
+        name = self.declared("mnemonic", node)
+        parts = self.once(node, ONCE, f"this once in mnemonic {name}")
+        if "on_unit" not in parts:
             raise self.error(node, f"unit of mnemonic {name}", "none")
-        at, capability = self.executed(single.get("execute"))
-        spreads = [pair for c in nodes_of(node) if c.data == "spread" for pair in self.pairs(c)]
+        at, capability = self.executed(node)
+        spreads = self.listed(node, "spread")
         return Mnemonic(
             name=name,
             opcode=self.integer(token_of(node, 1)),
-            unit=str(token_of(single["on_unit"], 0)),
+            unit=named(node, "on_unit"),
             fields=self.fields(node, name),
             node=at,
             capability=capability,
-            extents=self.pairs(single.get("extents")),
-            operands=tuple(self.operand(c) for c in nodes_of(node) if c.data == "operand"),
-            functions=tuple(pair for c in nodes_of(node) if c.data == "function" for pair in self.pairs(c)),
-            immediates=self.pairs(single.get("values")),
-            accumulate=str(token_of(single["accumulate"], 0)) if "accumulate" in single else "",
+            extents=self.listed(node, "extents"),
+            operands=tuple(self.operand(child) for child in parts_of(node, "operand")),
+            functions=self.listed(node, "function"),
+            immediates=self.listed(node, "values"),
+            accumulate=named(node, "accumulate"),
             spread_x=self.spread(node, spreads, "x"),
             spread_y=self.spread(node, spreads, "y"),
-            action=self.action(single.get("action")),
-            named=str(token_of(single["named"], 0)) if "named" in single else "",
+            action=Action(named(node, "action"), self.listed(node, "action")) if "action" in parts else None,
+            named=named(node, "named"),
         )
 
-    def action(self, node: Node | None) -> Action | None:
-        return None if node is None else Action(str(token_of(node, 0)), self.pairs(node))
-
-    def spread(self, node: Node, spreads: list[tuple[str, str]], axis: str) -> str:
+    def spread(self, node: Node, spreads: tuple[tuple[str, str], ...], axis: str) -> str:
         fields = [item for name, item in spreads if name == axis]
         if len(fields) > 1 or any(name not in ("x", "y") for name, _ in spreads):
-            raise self.error(node, "`spread x` and `spread y`, each at most once", f"{spreads}")
+            raise self.error(node, "`spread x` and `spread y`, each at most once", f"{list(spreads)}")
         return fields[0] if fields else ""
 
     def operand(self, node: Node, signed: bool = False) -> OperandBinding:

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import chain, groupby
 
 from ...algebra.expr import Num
 from ...algebra.printer import print_expr, print_statement
 from ...machine import Capability, Compute, Engine, Field, Link, Machine, Memory, Mnemonic, OperandBinding
+from ...machine.attributes import PORT_FIELDS
 from ...machine.dram import DramTiming, differences
 from ...machine.rules import default_channel
 from .macros import macro_lines
-from .ports import port_words
-from .print_packets import packed_lines, packet_lines
+from .packets import packed_lines, packet_lines
 from .stages import stage_lines, width_text
-
-COLUMNS = 120
-GLUE = "\0"  # a blank at which a line is not broken
+from .words import (
+    COLUMNS,
+    FUSED_WORDS,
+    GLUE,
+    LINK_WORDS,
+    MEMORY_WORDS,
+    braced,
+    executed_text,
+    number_text,
+    number_words,
+    packed,
+    pairs_text,
+    worded,
+    wrapped,
+)
 
 
 def print_target(machine: Machine) -> str:
@@ -45,59 +57,20 @@ def _head(machine: Machine) -> Iterator[str]:
     if runs:
         yield f"  control {machine.control};"
     if runs or machine.frequency_hz != 1e9:
-        yield f"  frequency {_number(machine.frequency_hz)};"
-
-
-def _number(value: float) -> str:
-    """Whole numbers without a point, others so that they read back exactly."""
-    return str(int(value)) if value.is_integer() and value < 1e15 else repr(value)
-
-
-def _wrapped(text: str, indent: int) -> Iterator[str]:
-    """`text` broken at blanks into lines of at most COLUMNS, continuations indented by four more."""
-    if indent + len(text) <= COLUMNS:
-        yield " " * indent + text.replace(GLUE, " ")
-        return
-    line = " " * indent
-    for word in text.split(" "):
-        word = word.replace(GLUE, " ")
-        start = line.strip() == ""
-        if not start and len(line) + 1 + len(word) > COLUMNS:
-            yield line
-            line, start = " " * (indent + 4), True
-        line += word if start else f" {word}"
-    yield line
-
-
-def _packed(items: Iterable[str], indent: int) -> list[str]:
-    """As many items on a line as fit."""
-    lines: list[str] = []
-    for item in items:
-        if lines and len(lines[-1]) + 1 + len(item) <= COLUMNS:
-            lines[-1] += f" {item.replace(GLUE, ' ')}"
-        else:
-            lines.extend(_wrapped(item, indent))
-    return lines
+        yield f"  frequency {number_text(machine.frequency_hz)};"
 
 
 def _memory(memory: Memory) -> str:
-    parts = [f"data_width {memory.data_width_bits};"]
-    parts += [f"banks {memory.banks};"] if memory.banks != 1 else []
-    parts += [f"depth {memory.depth};"] if memory.depth is not None else []
-    parts += [f"align {memory.align_bytes};"] if memory.align_bytes != 1 else []
-    parts += [f"read_energy {_number(memory.read_energy_pj_per_byte)};"] if memory.read_energy_pj_per_byte else []
-    parts += [f"write_energy {_number(memory.write_energy_pj_per_byte)};"] if memory.write_energy_pj_per_byte else []
-    parts += [f"{name} {_number(value)};" for name, value in port_words(memory.ports)]
-    parts += [f"buffering {_number(memory.buffering)};"] if memory.buffering != 1 else []
-    parts += [f"regions {memory.regions};"] if memory.regions else []
+    parts = number_words(memory, MEMORY_WORDS, banks=1, depth=None)
+    parts += number_words(memory.ports, PORT_FIELDS) + number_words(memory, FUSED_WORDS)
     parts += [f"holds {', '.join(memory.holds)};"] if memory.holds is not None else []
     parts += ["offchip;"] if memory.offchip else []
     parts += [_timing(memory.timing)] if memory.timing is not None else []
-    parts += _area(memory)
+    parts += worded(("area", _area(memory)))
     head = f"memory {memory.name}{_instances(memory)} {{"
     if len(line := f"  {head} {' '.join(parts)} }}") <= COLUMNS:
         return line
-    return "\n".join([f"  {head}", *_packed(parts, 4), "  }"])
+    return "\n".join([f"  {head}", *packed(parts, 4), "  }"])
 
 
 def _timing(timing: DramTiming) -> str:
@@ -107,8 +80,8 @@ def _timing(timing: DramTiming) -> str:
     return f'timing "{timing.name}" {{ {" ".join(items)} }}' if items else f'timing "{timing.name}";'
 
 
-def _area(node: Memory | Compute | Link) -> list[str]:
-    return [f"area {print_expr(node.area_mm2)};"] if node.area_mm2 is not None else []
+def _area(node: Memory | Compute | Link) -> str:
+    return print_expr(node.area_mm2) if node.area_mm2 is not None else ""
 
 
 def _instances(node: Memory | Compute) -> str:
@@ -117,46 +90,45 @@ def _instances(node: Memory | Compute) -> str:
 
 
 def _compute(compute: Compute) -> Iterator[str]:
-    yield " ".join([f"  compute {compute.name}{_instances(compute)} {{", *_area(compute)])
+    yield " ".join([f"  compute {compute.name}{_instances(compute)} {{", *worded(("area", _area(compute)))])
     for capability in compute.capabilities:
         yield from _capability(capability)
     yield "  }"
 
 
 def _capability(capability: Capability) -> Iterator[str]:
-    items = [f"{item};" for line in _capability_lines(capability) for item in line]
-    short = f"    capability {capability.name} {{ {' '.join(items)} }}".replace(GLUE, " ")
+    lines = [list(line) for line in _capability_lines(capability)]
+    short = f"    capability {capability.name} {{ {' '.join(chain(*lines))} }}".replace(GLUE, " ")
     if not capability.dims and len(short) <= COLUMNS:
         yield short
         return
     yield f"    capability {capability.name} {{"
-    for items in _capability_lines(capability):
-        yield from _packed([f"{item};" for item in items], 6)
+    for line in lines:
+        yield from packed(line, 6)
     yield "    }"
 
 
-def _capability_lines(capability: Capability) -> Iterator[list[str]]:
+def _capability_lines(capability: Capability) -> Iterator[Iterable[str]]:
     lanes = {dim: f" lanes {dim.lanes}" if dim.lanes != 1 else "" for dim in capability.dims}
     dims = (f"{dim.name} <= {dim.limit}{lanes[dim]}".replace(" ", GLUE) for dim in capability.dims)
-    yield [f"dims {', '.join(dims)}"] if capability.dims else []
-    yield [print_statement(capability.statement)]
-    yield [f"functions {variable} = {', '.join(functions)}" for variable, functions in capability.functions]
-    immediates = [f"immediates {_pairs(capability.immediates)}"] if capability.immediates else []
-    splits = [f"splits {', '.join(capability.splits)}"] if capability.splits else []
-    yield [*immediates, f"types {' | '.join(_types(row) for row in capability.types)}", *splits]
-    cycles_written, energy_written = capability.formulas
-    energy = [f"energy {print_expr(energy_written)}"] if energy_written != Num(0) else []
-    single = not capability.dims and cycles_written == Num(1)
-    yield [*([] if single else [f"cycles {print_expr(cycles_written)}"]), *energy]
+    yield worded(("dims", ", ".join(dims)))
+    yield [f"{print_statement(capability.statement)};"]
+    yield [f"functions {variable} = {', '.join(functions)};" for variable, functions in capability.functions]
+    yield worded(
+        ("immediates", pairs_text(capability.immediates)),
+        ("types", " | ".join(_types(row) for row in capability.types)),
+        ("splits", ", ".join(capability.splits)),
+    )
+    cycles, energy = capability.formulas
+    single = not capability.dims and cycles == Num(1)
+    yield worded(
+        ("cycles", "" if single else print_expr(cycles)), ("energy", print_expr(energy) if energy != Num(0) else "")
+    )
 
 
 def _types(row: tuple[str, ...]) -> str:
     target, *others = row
     return f"{target}{GLUE}={GLUE}{f',{GLUE}'.join(others)}" if others else target
-
-
-def _pairs(pairs: Iterable[tuple[str, str]]) -> str:
-    return ", ".join(f"{name}{GLUE}{word}" for name, word in pairs)
 
 
 def _links(machine: Machine) -> Iterator[str]:
@@ -179,11 +151,9 @@ def _links(machine: Machine) -> Iterator[str]:
 def _link(machine: Machine, link: Link) -> Iterator[str]:
     both = any(other.back and (other.dst, other.src) == (link.src, link.dst) for other in machine.links)
     arrow = "<->" if both else "->"
-    unlimited = math.isinf(link.bandwidth_bytes_per_cycle)
-    parts = [] if unlimited else [f"bandwidth {_number(link.bandwidth_bytes_per_cycle)};"]
-    parts += [f"latency {link.latency_cycles};"] if link.latency_cycles else []
-    parts += [f"channel {link.channel};"] if link.channel != default_channel(machine, link) else []
-    parts += _area(link)
+    parts = number_words(link, LINK_WORDS, bandwidth_bytes_per_cycle=math.inf)
+    channel = link.channel if link.channel != default_channel(machine, link) else ""
+    parts += worded(("channel", channel), ("area", _area(link)))
     head = f"  link {link.src} {arrow} {link.dst}"
     if not link.capabilities:
         yield f"{head} {{ {' '.join(parts)} }}" if parts else f"{head};"
@@ -196,21 +166,20 @@ def _link(machine: Machine, link: Link) -> Iterator[str]:
 
 def _units(machine: Machine) -> Iterator[str]:
     heads = {unit.name: f"unit {unit.name}{f' depth {unit.depth}' if unit.depth else ''}" for unit in machine.units}
-    yield from _packed((f"{heads[unit.name]};" for unit in machine.units if unit.engine is None), 2)
+    yield from packed((f"{heads[unit.name]};" for unit in machine.units if unit.engine is None), 2)
     for unit in machine.units:
         if unit.engine is not None:
             yield f"  {heads[unit.name]} {{"
-            yield from _packed(_engine(unit.engine), 4)
+            yield from packed(_engine(unit.engine), 4)
             yield "  }"
 
 
 def _engine(engine: Engine) -> Iterator[str]:
-    if engine.capability:
-        yield f"execute {engine.node}.{engine.capability};"
+    yield from worded(("execute", executed_text(engine)))
     yield from (f"operand {_operand(operand)};" for operand in engine.operands)
     yield from (f"initial {_operand(operand)};" for operand in engine.initial)
     lists = {"loops": engine.levels, "granules": engine.granules, "interleave": engine.interleave}
-    yield from (f"{word} {_pairs(pairs)};" for word, pairs in lists.items() if pairs)
+    yield from worded(*((word, pairs_text(pairs)) for word, pairs in lists.items()))
     if engine.latency_cycles or not any((engine.capability, engine.operands, *lists.values())):
         yield f"latency {engine.latency_cycles};"
 
@@ -222,9 +191,9 @@ def _isa(machine: Machine) -> Iterator[str]:
     yield "  isa {"
     yield f"    opcode_bits {machine.opcode_bits}; align {machine.instruction_align_bits};{width}"
     if machine.header:
-        yield from _packed(["header {", *_fields(machine.header), "}"], 4)
-    words = [f"signal {machine.signal};"] if machine.signal else []
-    yield from _packed([*words, *(f"wait {tag} {count};" for tag, count in machine.waits)], 4)
+        yield from packed(["header {", *_fields(machine.header), "}"], 4)
+    waits = (f"wait {tag} {count};" for tag, count in machine.waits)
+    yield from packed([*worded(("signal", machine.signal)), *waits], 4)
     yield "  }"
 
 
@@ -260,30 +229,27 @@ def _enumerators(enum: tuple[tuple[str, int], ...]) -> Iterator[str]:
 
 def _mnemonic(mnemonic: Mnemonic) -> Iterator[str]:
     yield f"  mnemonic {mnemonic.name}({mnemonic.opcode}) {{"
-    executed = [f"execute {mnemonic.node}.{mnemonic.capability};"] if mnemonic.capability else []
-    named = [f"named {mnemonic.named};"] if mnemonic.named else []
-    yield from _packed([f"unit {mnemonic.unit};", *executed, *named], 4)
-    yield from _packed(_fields(mnemonic.fields), 4)
-    extents = [f"extents {_pairs(mnemonic.extents)};"] if mnemonic.extents else []
-    yield from _packed([*extents, *(f"{item};" for item in _scalars(mnemonic))], 4)
+    head = worded(("unit", mnemonic.unit), ("execute", executed_text(mnemonic)), ("named", mnemonic.named))
+    yield from packed(head, 4)
+    yield from packed(_fields(mnemonic.fields), 4)
+    functions = ((f"function {variable}", name) for variable, name in mnemonic.functions)
+    scalars = (
+        ("extents", pairs_text(mnemonic.extents)),
+        *functions,
+        ("immediates", pairs_text(mnemonic.immediates)),
+        ("accumulate", mnemonic.accumulate),
+        ("spread x", mnemonic.spread_x),
+        ("spread y", mnemonic.spread_y),
+    )
+    yield from packed(worded(*scalars), 4)
     if mnemonic.action is not None:
-        roles = f" {{ {_pairs(mnemonic.action.roles)} }}" if mnemonic.action.roles else ""
-        yield from _wrapped(f"action {mnemonic.action.kind}{roles};", 4)
+        roles = f" {braced(pairs_text(mnemonic.action.roles))}" if mnemonic.action.roles else ""
+        yield from wrapped(f"action {mnemonic.action.kind}{roles};", 4)
     for operand in mnemonic.operands:
-        yield from _wrapped(f"operand {_operand(operand)};", 4)
+        yield from wrapped(f"operand {_operand(operand)};", 4)
     yield "  }"
 
 
-def _scalars(mnemonic: Mnemonic) -> Iterator[str]:
-    for variable, name in mnemonic.functions:
-        yield f"function {variable} {name}"
-    if mnemonic.immediates:
-        yield f"immediates {_pairs(mnemonic.immediates)}"
-    if mnemonic.accumulate:
-        yield f"accumulate {mnemonic.accumulate}"
-    yield from (f"spread {axis} {name}" for axis, name in zip("xy", (mnemonic.spread_x, mnemonic.spread_y)) if name)
-
-
 def _operand(operand: OperandBinding) -> str:
-    strides = f"{{ {_pairs(operand.strides)} }}" if operand.strides else "{ }"
+    strides = braced(pairs_text(operand.strides))
     return f"{operand.operand} {operand.memory}[{operand.address}] {operand.type_name} {strides}"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
 
 from lark import Token, Tree
 
@@ -37,6 +38,17 @@ class Reader:
     def mark(self, subject: str, node: Node) -> None:
         self.lines[subject] = node.meta.line
 
+    def declared(self, kind: str, node: Node) -> str:
+        """The name that a declaration of `kind` gives, remembered with its line."""
+        name = str(token_of(node, 0))
+        self.mark(f"{kind} {name}", node)
+        return name
+
+    def size(self, node: Node, index: int, default: int) -> int:
+        """The number that may be the child of that index."""
+        token = node.children[index]
+        return self.integer(token) if isinstance(token, Token) else default
+
     def number(self, token: Token) -> float:
         if "x" in token.lower():
             return float(self.integer(token))
@@ -53,22 +65,23 @@ class Reader:
             raise self.error(token, "a whole number below 2^63", quote(token))
         return value
 
-    def once(self, node: Node, subject: str, kinds: Iterable[str]) -> dict[str, Node]:
-        """The parts of a body by kind (the last of each), those of `kinds` at most once."""
+    def once(self, node: Node, kinds: Iterable[str], expected: str = "{} once") -> dict[str, Node]:
+        """The parts of a body of `kinds`, each at most once, as `expected` says."""
         found: dict[str, Node] = {}
         for child in nodes_of(node):
             kind = str(child.data)
-            if kind in kinds and kind in found:
-                raise self.error(child, f"this once in {subject}", "it twice")
-            found[kind] = child
+            if kind in found:
+                raise self.error(child, expected.format(kind), "it twice")
+            if kind in kinds:
+                found[kind] = child
         return found
 
-    def executed(self, node: Node | None) -> tuple[str, str]:
-        """A node or link, and its capability; "" where there is none."""
-        if node is None:
-            return "", ""
-        src, _, dst, capability = node.children
-        return (f"{src}->{dst}" if isinstance(dst, Token) else str(src)), str(capability)
+    def executed(self, node: Node) -> tuple[str, str]:
+        """The node or link, and its capability, that a body executes; "" where there is none."""
+        for child in parts_of(node, "execute"):
+            src, _, dst, capability = child.children
+            return (f"{src}->{dst}" if isinstance(dst, Token) else str(src)), str(capability)
+        return "", ""
 
     def properties(self, node: Node, allowed: Iterable[str]) -> dict[str, Token | None]:
         """The `name value;` pairs of a body, each at most once and among `allowed`."""
@@ -84,10 +97,8 @@ class Reader:
         return found
 
     def area(self, node: Node) -> Expr | None:
-        found = [child for child in nodes_of(node) if child.data == "area"]
-        if len(found) > 1:
-            raise self.error(found[1], "area once", "it twice")
-        return self.formula(found[0]) if found else None
+        found = self.once(node, ["area"])
+        return self.formula(found["area"]) if found else None
 
     def formula(self, node: Node) -> Expr:
         token = token_of(node, 0)
@@ -109,10 +120,30 @@ class Reader:
         token = self.value(node, properties, name)
         return None if token is None else read(token)
 
-    def pairs(self, node: Node | None, signed: bool = False) -> tuple[tuple[str, str], ...]:
+    def numbers(
+        self,
+        node: Node,
+        properties: dict[str, Token | None],
+        kind: type[Any],
+        words: Mapping[str, str],
+        /,
+        **usual: float | None,
+    ) -> dict[str, Any]:
+        """By the fields of `kind` that the words stand for: the numbers that are given, others as `usual`."""
+        whole = {item.name for item in fields(kind) if str(item.type).startswith("int")}
+        read = {
+            field: self.optional(node, properties, word, self.integer if field in whole else self.number)
+            for word, field in words.items()
+        }
+        return usual | {field: value for field, value in read.items() if value is not None}
+
+    def pairs(self, node: Node, signed: bool = False) -> tuple[tuple[str, str], ...]:
         """The `name word` pairs of a list; integer literals (`signed`: also negative ones) become decimal text."""
-        children = () if node is None else nodes_of(node)
-        return tuple((str(token_of(child, 0)), self.word(token_of(child, 1), signed)) for child in children)
+        return tuple((str(token_of(child, 0)), self.word(token_of(child, 1), signed)) for child in nodes_of(node))
+
+    def listed(self, node: Node, kind: str, signed: bool = False) -> tuple[tuple[str, str], ...]:
+        """The pairs of all parts of that kind."""
+        return tuple(pair for child in parts_of(node, kind) for pair in self.pairs(child, signed))
 
     def word(self, token: Token, signed: bool = False) -> str:
         if token.type == "NAME":
@@ -120,11 +151,6 @@ class Reader:
         if signed and token.startswith("-"):
             return f"-{self.integer(Token(token.type, token[1:], line=token.line, column=token.column))}"
         return str(self.integer(token))
-
-
-def given(value: _N | None, default: _N) -> _N:
-    """The value, or what is meant where none is given."""
-    return default if value is None else value
 
 
 def token_of(node: Node, index: int) -> Token:
@@ -141,6 +167,16 @@ def nodes_of(node: Node) -> Iterator[Node]:
             yield child
 
 
+def parts_of(node: Node, kind: str) -> list[Node]:
+    """The parts of a body that are of that kind."""
+    return [child for child in nodes_of(node) if child.data == kind]
+
+
 def names_of(node: Node) -> tuple[str, ...]:
     """The children that are tokens, as text."""
     return tuple(str(child) for child in node.children if isinstance(child, Token))
+
+
+def named(node: Node, kind: str) -> str:
+    """The first name in the parts of that kind; "" where there is none."""
+    return next((str(token_of(child, 0)) for child in parts_of(node, kind)), "")
