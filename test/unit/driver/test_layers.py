@@ -75,7 +75,7 @@ def test_the_table_has_the_longest_layers_and_the_file_all(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     table = tmp_path / "layers.csv"
-    wanted = ["compile", str(file), "--no-prove", "-o", str(tmp_path / "p"), "--csv", str(table)]
+    wanted = ["compile", str(file), "--no-prove", "--gap", "1000", "-o", str(tmp_path / "p"), "--csv", str(table)]
     assert main(wanted) == 0
     out = capsys.readouterr().out
     assert "the 20 longest of 22; all with --csv FILE or --json" in out

@@ -108,7 +108,7 @@ def test_more_random_mappings(name: str):
     ],
 )
 def test_neighbours_are_copied_together(text: str, types: dict[str, str] | None, kind: str | None):
-    kernel = compile_threads(text, "gpu_k80", MapOptions(types=types, time_limit_s=2.0))
+    kernel = compile_threads(text, "gpu_k80", MapOptions(types=types, time_limit_s=0.5))
     assert ("*(const uint" in kernel.cuda) == (kind is not None)
     assert kind is None or f"*(const {kind} *)&" in kernel.cuda
     found, expected = computed(kernel, text, types)
