@@ -32,6 +32,7 @@ PASSES_BY_FOLDER = {
         "graph-pack",
         "graph-unfold",
         "graph-split-hidden",
+        "graph-split-rows",
         "graph-heads",
         "graph-fuse",
         "graph-partition",

@@ -113,7 +113,9 @@ class Room(NamedTuple):
     (`graph-unfold`), with `band` depthwise convolutions make several results of a row together (`nest-band`), with
     `spread` weights also come to the memory of maps (`nest-spread-weights`), with `split_joins` channelwise layers of
     joined maps wait for the last of these only where they read it (`nest-split-joins`), with `split_sums` dense layers
-    of large weights add up what chunks of channels of the convolution before them give (`graph-split-hidden`).
+    of large weights add up what chunks of channels of the convolution before them give (`graph-split-hidden`).  Where
+    `rows_share` is not 0, it is what a map between two products may take that are computed for some rows of tokens
+    after others (`graph-split-rows`).
     """
 
     share: float = 1.0
@@ -132,6 +134,7 @@ class Room(NamedTuple):
     split_joins: bool = False
     first: int = 0
     split_sums: bool = False
+    rows_share: float = 0.0
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
@@ -245,6 +248,7 @@ def pipeline_text(
         "graph-integers" if pipeline.products is not None else "",
         "graph-pack" if options.partition == SCHEDULE and not options.schedule else "",
         "graph-unfold" if room.unfold else "",
+        _split_rows(machine, room),
         _split(machine, room),
         "graph-heads" if room.heads else "",
         groups if options.partition not in ("", SCHEDULE) else "",
@@ -261,6 +265,12 @@ def _split(machine: Machine, room: Room) -> str:
     weight_bytes = platform_of(machine).buffers.weight_bytes if room.split_sums else 0
     options = heads + (f" weight_bytes={weight_bytes}" if weight_bytes else "")
     return f"graph-split-hidden{{chunk_bytes={chunk_bytes}{options}}}" if chunk_bytes or options else ""
+
+
+def _split_rows(machine: Machine, room: Room) -> str:
+    """The pass that makes hidden maps which take more than their part of the buffer some rows after others."""
+    map_bytes = int(buffer_bytes(machine) * room.rows_share)
+    return f"graph-split-rows{{map_bytes={map_bytes}}}" if map_bytes else ""
 
 
 def _limits(options: CompileOptions) -> str:

@@ -41,7 +41,7 @@ HIDDEN_SHARES = 1 / 16, 1 / 32, 1 / 8
 """Parts of the buffer that a chunk of a map between two products takes at most, as they are tried."""
 
 LARGE_SHARE = 1 / 2
-"""Part of the buffer that such a map takes to be computed in chunks."""
+"""Part of the buffer that such a map takes to be computed in chunks, or, in rows, that a chunk takes at most."""
 
 HEAD_SHARE = 1 / 4
 """Part of the buffer that the largest map of one head, and the sum of all, take at most where heads are split."""
@@ -75,10 +75,10 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
 
     With taps as channels or not, with joined maps apart or not, with sums of dense layers in chunks or not, with all
     samples together, one after another with weights loaded for each, some of the first layers sample by sample, with
-    attention split into heads or head by head, each also with hidden maps in chunks, and the best of these with bytes
-    taken again late or with weights in holes between maps, and, where heads are not split, in other pieces; then with
-    weights loaded for each sample in the first layers alone.  All are compared with the bound of the module as it is
-    given.
+    attention split into heads or head by head, each also with hidden maps in rows or chunks, and the best of these
+    with bytes taken again late or with weights in holes between maps, and, where heads are not split, in other
+    pieces; then with weights loaded for each sample in the first layers alone. All are compared with the bound of the
+    module as it is given.
     """
     dump = lowering.options.dump
     ways = _Ways(lowering, target, compiled)
@@ -236,9 +236,11 @@ class _Ways:
             least_price(partial(self._of_span, ways[1]), max(2, span // 2), span, min(2 * span, longest))
 
     def attend(self, plain: Room) -> None:
-        """Attention by heads, and hidden maps in chunks."""
+        """Attention by heads, and hidden maps for some rows of tokens after others, or else in chunks."""
         self.take_each(self._attention(plain) if self.is_worth_more() else ())
-        shares = HIDDEN_SHARES if self.is_worth_more() and self._has_hidden() else ()
+        is_large = self.is_worth_more() and self._has_hidden()
+        self.take_each([self.best._replace(rows_share=LARGE_SHARE)] if is_large else ())
+        shares = HIDDEN_SHARES if is_large and not self.best.rows_share else ()
         self.take_each([self.best._replace(hidden_share=share) for share in shares])
 
     def place(self) -> None:
@@ -361,6 +363,7 @@ def _way(room: Room) -> str:
     parts += ", weights loaded for each" * room.reload
     parts += ", heads split" * room.split_heads + ", head by head" * room.heads
     parts += f", hidden maps in chunks of 1/{round(1 / room.hidden_share)} of the memory" if room.hidden_share else ""
+    parts += ", hidden maps in rows" * bool(room.rows_share)
     holes = f", weights in holes (slack {room.slack})" if room.slack >= 0 else ""
     parts += holes + ", bytes taken again late" * room.late
     parts += ", channels before rows" * (not room.rows_first) + " (rows not counted)" * (not room.rows_inside)

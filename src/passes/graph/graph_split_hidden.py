@@ -347,12 +347,12 @@ def _product(hidden: Hidden, constants: Constants, chunk: Chunk) -> graph.LayerO
             operands[index] = cut[value]
         if op is hidden.last and chunk.number:
             operands = operands[:2]
-        made = _on_chunk(op, operands, hidden.axes.get(op.result), chunk)
+        made = on_chunk(op, operands, hidden.axes.get(op.result), chunk)
         cut[op.result] = _insert(made, hidden.last).result
     return made
 
 
-def _on_chunk(op: graph.LayerOp, operands: list[SSAValue], along: Along | None, chunk: Chunk) -> graph.LayerOp:
+def on_chunk(op: graph.LayerOp, operands: list[SSAValue], along: Along | None, chunk: Chunk) -> graph.LayerOp:
     """A layer on chunks, whose result has the chunk of an axis, if any."""
     shape, properties, kind = list(shape_of(op.result)), dict(op.properties), type(op)
     if along is not None:
