@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +16,7 @@ from ..frontends.input_shapes import InputShapes
 from ..interruption import requested, stop_unless
 from ..search.fusion import SEEDED, ExploreOptions, ExploreResult, PartitionOptions, PartitionResult, explore, partition
 from ..search.fusion.progress import Report
+from ..search.fusion.result import best_of
 from ..search.fusion.scene import scene_of
 from ..search.processes import in_processes
 from .networks import function_of, named_table, network_module
@@ -181,9 +182,8 @@ def partition_work(
 
 def _answer(work: Work, pricer: SubgraphPricer, options: PartitionOptions, result: PartitionResult) -> dict[str, Any]:
     costs = group_costs(pricer, result.groups)
-    return {"network": work.graph.name, "method": options.method, "metric": options.metric} | describe(
-        work.graph, result, costs
-    )
+    named = {"network": work.graph.name, "method": options.method, "metric": options.metric}
+    return named | totals(work.graph, result.groups, costs) | result.as_dict()
 
 
 Machine = tuple[LayerGraph, Platform, int, int]
@@ -195,27 +195,10 @@ def _best(pricer: SubgraphPricer, options: PartitionOptions, jobs: int, report: 
     if options.state is not None:
         raise TilewrightError("usage", "--state", "one process", f"{jobs} of them", "leave out --jobs or --state")
     results = _in_processes(_search, pricer, options, jobs if options.method in SEEDED else 1, report)
-    best = min(results, key=lambda result: result.cost)
+    best = best_of(results)
     bound = min(max(result.lower_bound for result in results), best.cost)
-    return replace(
-        best,
-        lower_bound=bound,
-        proven=any(result.proven for result in results) or bound >= best.cost * (1 - 1e-9),
-        evaluations=sum(result.evaluations for result in results),
-        samples=sum(result.samples for result in results),
-        cpu_s=sum(result.cpu_s for result in results),
-    )
-
-
-def _best_explored(pricer: SubgraphPricer, options: ExploreOptions, jobs: int, report: Report | None) -> ExploreResult:
-    """The best buffers of `jobs` searches with seeds from that of `options` on."""
-    results = _in_processes(_explore, pricer, options, jobs, report)
-    return replace(
-        min(results, key=lambda result: result.cost),
-        evaluations=sum(result.evaluations for result in results),
-        samples=sum(result.samples for result in results),
-        cpu_s=sum(result.cpu_s for result in results),
-    )
+    proven = any(result.proven for result in results) or bound >= best.cost * (1 - 1e-9)
+    return replace(best, lower_bound=bound, proven=proven)
 
 
 def _in_processes(
@@ -266,20 +249,6 @@ def group_costs(pricer: SubgraphPricer, groups: Sequence[Sequence[int]]) -> list
     return costs
 
 
-def describe(graph: LayerGraph, result: PartitionResult, costs: Sequence[SubgraphCost]) -> dict[str, Any]:
-    """A partition in numbers: totals, bandwidth, certificate, and each group."""
-    return totals(graph, result.groups, costs) | {
-        "cost": result.cost,
-        "lower_bound": result.lower_bound,
-        "gap": result.gap,
-        "proven": result.proven,
-        "evaluations": result.evaluations,
-        "samples": result.samples,
-        "history": [list(entry) for entry in result.history],
-        "cpu_s": result.cpu_s,
-    }
-
-
 def explore_work(
     work: Work, pricer: SubgraphPricer, options: ExploreOptions, jobs: int = 1, report: Report | None = None
 ) -> dict[str, Any]:
@@ -287,29 +256,24 @@ def explore_work(
     if jobs == 1:
         result = explore(scene_of(pricer), pricer, options, report=report)
     else:
-        result = _best_explored(pricer, options, jobs, report)
-    size = {"global_bytes": result.buffers.global_bytes, "weight_bytes": result.buffers.weight_bytes}
-    front = [
-        {"global_bytes": point.buffers.global_bytes, "weight_bytes": point.buffers.weight_bytes, "metric": point.metric}
-        for point in result.front
-    ]
+        result = best_of(_in_processes(_explore, pricer, options, jobs, report))
     return {
         "network": work.graph.name,
         "method": options.method,
         "metric": options.metric,
         "alpha": options.alpha,
-        "buffers": size | {"total_bytes": result.buffers.total_bytes},
+        "buffers": asdict(result.buffers) | {"total_bytes": result.buffers.total_bytes},
         **totals(work.graph, result.groups, result.costs),
-        "cost": result.cost,
-        "lower_bound": result.lower_bound,
-        "gap": result.gap,
-        "proven": result.proven,
-        "evaluations": result.evaluations,
-        "samples": result.samples,
-        "front": front,
-        "history": [list(entry) for entry in result.history],
-        "cpu_s": result.cpu_s,
+        **result.as_dict(),
+        "front": [asdict(point.buffers) | {"metric": point.metric} for point in result.front],
     }
+
+
+GROUP_FIGURES = (
+    *("weight_bytes", "input_bytes", "output_bytes", "energy_pj", "latency_cycles"),
+    *("global_demand_bytes", "weight_demand_bytes", "regions", "passes"),
+)
+"""What is told of each group, see `SubgraphCost`."""
 
 
 def totals(graph: LayerGraph, members: Sequence[Sequence[int]], costs: Sequence[SubgraphCost]) -> dict[str, Any]:
@@ -317,16 +281,8 @@ def totals(graph: LayerGraph, members: Sequence[Sequence[int]], costs: Sequence[
     groups = [
         {
             "layers": [graph.layers[number].name for number in group],
-            "weight_bytes": cost.weight_bytes,
-            "input_bytes": cost.input_bytes,
-            "output_bytes": cost.output_bytes,
-            "energy_pj": cost.energy_pj,
-            "latency_cycles": cost.latency_cycles,
-            "global_demand_bytes": cost.global_demand_bytes,
-            "weight_demand_bytes": cost.weight_demand_bytes,
-            "regions": cost.regions,
             "tile": list(cost.tile),
-            "passes": cost.passes,
+            **{name: getattr(cost, name) for name in GROUP_FIGURES},
         }
         for group, cost in zip(members, costs, strict=True)
     ]

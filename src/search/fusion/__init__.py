@@ -4,9 +4,10 @@ Z. Tan, Z. Zhu and K. Ma, "Cocco: Hardware-Mapping Co-Exploration towards Memory
 ASPLOS 2024, section 4.
 """
 
-from .explore import EXPLORERS, ExploreOptions, ExploreResult, explore
+from .explore import EXPLORERS, ExploreOptions, explore
 from .floors import Scene
-from .run import CONSTRUCTED, METHODS, SAMPLES, SEEDED, PartitionOptions, PartitionResult, partition
+from .result import ExploreResult, PartitionResult
+from .run import CONSTRUCTED, METHODS, SAMPLES, SEEDED, PartitionOptions, partition
 from .space import Space
 
 __all__ = [

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...algebra.dag import bits
 from ...costs.clock import Limit, processor_seconds
-from ...costs.fusion.values import Buffers, Metric, SubgraphCost
+from ...costs.fusion.values import Buffers, Metric
 from ...errors import TilewrightError
 from ...interruption import stop_unless
 from .capacity import Choices, WaysPricer, separate_buffers, shared_buffers
@@ -19,6 +19,7 @@ from .floors import Scene
 from .forced import Forced
 from .front import Front, ours
 from .progress import Report
+from .result import ExploreResult, FrontPoint
 
 EXPLORERS = ("ours", "genetic", "annealing", "random+genetic", "grid+genetic")
 """Ours; Cocco's co-optimisation; annealing of both; random and grid search of capacities with genetic partitions."""
@@ -42,44 +43,6 @@ class ExploreOptions:
     per_candidate: int = 5_000
     time_limit_s: float | None = None
     gap: float = 0.0
-
-
-@dataclass(frozen=True)
-class FrontPoint:
-    """The least metric found for buffers of some size."""
-
-    buffers: Buffers
-    metric: float
-
-
-@dataclass(frozen=True)
-class ExploreResult:
-    """The best buffers, the partition for them, and the cost of each of its groups.
-
-    `cost` is formula 2, which is at least `lower_bound` for any buffers and partition.  `samples` counts scored points
-    (ours: priced groups), `distinct` groups of these points, `evaluations` those that were priced: groups that are
-    alike once.  `front` holds what no smaller buffers do as well
-    (ours only); `points` are (samples, bytes, metric) as they were scored (genetic only).
-    """
-
-    buffers: Buffers
-    groups: tuple[tuple[int, ...], ...]
-    costs: tuple[SubgraphCost, ...]
-    cost: float
-    lower_bound: float
-    proven: bool
-    evaluations: int
-    distinct: int
-    samples: int
-    cpu_s: float
-    front: tuple[FrontPoint, ...] = ()
-    history: tuple[tuple[int, float], ...] = ()
-    points: tuple[tuple[int, float, float], ...] = ()
-
-    @property
-    def gap(self) -> float:
-        """How far the cost may be above the least one, as a share of the bound."""
-        return self.cost / self.lower_bound - 1
 
 
 def explore(
@@ -113,20 +76,21 @@ def explore(
         )
     proven = best.cost <= bound * (1 + 1e-9) or (front is not None and front.proven)
     costs = tuple(cost for group in best.groups if (cost := choices.best_way(group, best.candidate)) is not None)
+    points = () if front is None else tuple((c, float(front.costs[c])) for c in front.pareto())
     return ExploreResult(
-        candidates[best.candidate],
-        tuple(tuple(bits(group)) for group in best.groups),
-        costs,
-        best.cost,
-        best.cost if proven else min(bound, best.cost),
-        proven,
-        choices.evaluations,
-        choices.groups,
-        best.samples,
-        processor_seconds() - start,
-        () if front is None else tuple(FrontPoint(candidates[c], float(front.costs[c])) for c in front.pareto()),
-        tuple(best.history),
-        tuple(best.points),
+        buffers=candidates[best.candidate],
+        groups=tuple(tuple(bits(group)) for group in best.groups),
+        costs=costs,
+        cost=best.cost,
+        lower_bound=best.cost if proven else min(bound, best.cost),
+        proven=proven,
+        evaluations=choices.evaluations,
+        distinct=choices.groups,
+        samples=best.samples,
+        cpu_s=processor_seconds() - start,
+        front=tuple(FrontPoint(candidates[candidate], metric) for candidate, metric in points),
+        history=tuple(best.history),
+        points=tuple(best.points),
     )
 
 

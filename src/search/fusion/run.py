@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import exp, inf
+from math import exp
 from pathlib import Path
 from random import Random
 from typing import Any, Protocol, cast
@@ -25,6 +25,7 @@ from .genetic import Genetic, GeneticOptions
 from .genome import Variation
 from .lattice import Lattice, TooLargeError
 from .progress import Report, random_state, restore_random
+from .result import PartitionResult
 from .simple import chains, depth_order, greedy, per_layer
 from .space import Groups, Space
 
@@ -113,29 +114,6 @@ CONSTRUCTED = ("depth-dp", "greedy", "per-layer", "chain-3", "chain-5")
 
 SAMPLES = {"genetic": 50_000, "annealing": 50_000, "enumeration": 2_000_000}
 """Partitions (of the enumeration: steps) that a method may try, where the caller says nothing."""
-
-
-@dataclass(frozen=True)
-class PartitionResult:
-    """A partition in an order of execution, what it costs, and what no partition can cost less than.
-
-    `samples` counts partitions that were scored, `evaluations` groups that were priced.  `history` has (samples, best
-    cost) whenever the best became better.
-    """
-
-    groups: tuple[tuple[int, ...], ...]
-    cost: float
-    lower_bound: float
-    proven: bool
-    evaluations: int
-    samples: int
-    cpu_s: float
-    history: tuple[tuple[int, float], ...] = ()
-
-    @property
-    def gap(self) -> float:
-        """How far the cost may be above the least one, as a share of the bound."""
-        return self.cost / self.lower_bound - 1 if self.lower_bound > 0 else inf
 
 
 class Search(Protocol):

@@ -1,0 +1,75 @@
+"""What searches for partitions answer with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from math import inf
+from typing import Any, TypeVar
+
+from ...costs.fusion.values import Buffers, SubgraphCost
+
+Result = TypeVar("Result", bound="PartitionResult")
+
+
+@dataclass(frozen=True)
+class PartitionResult:
+    """A partition in an order of execution, what it costs, and what no partition can cost less than.
+
+    `samples` counts partitions that were scored, `evaluations` groups that were priced.  `history` has (samples, best
+    cost) whenever the best became better.
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    cost: float
+    lower_bound: float
+    proven: bool
+    evaluations: int
+    samples: int
+    cpu_s: float
+    history: tuple[tuple[int, float], ...] = ()
+
+    @property
+    def gap(self) -> float:
+        """How far the cost may be above the least one, as a share of the bound."""
+        return self.cost / self.lower_bound - 1 if self.lower_bound > 0 else inf
+
+    def as_dict(self) -> dict[str, Any]:
+        """The cost, its certificate, and what the search took, for JSON."""
+        own = {item.name: getattr(self, item.name) for item in fields(PartitionResult) if item.name != "groups"}
+        return own | {"gap": self.gap, "history": [list(entry) for entry in self.history]}
+
+
+@dataclass(frozen=True)
+class FrontPoint:
+    """The least metric found for buffers of some size."""
+
+    buffers: Buffers
+    metric: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExploreResult(PartitionResult):
+    """The best buffers, the partition for them, and the cost of each of its groups.
+
+    `cost` is formula 2, which is at least `lower_bound` for any buffers and partition.  `samples` counts scored points
+    (ours: priced groups), `distinct` groups of these points, `evaluations` those that were priced: groups that are
+    alike once.  `front` holds what no smaller buffers do as well
+    (ours only); `points` are (samples, bytes, metric) as they were scored (genetic only).
+    """
+
+    buffers: Buffers
+    costs: tuple[SubgraphCost, ...]
+    distinct: int
+    front: tuple[FrontPoint, ...] = ()
+    points: tuple[tuple[int, float, float], ...] = ()
+
+
+def best_of(results: Sequence[Result]) -> Result:
+    """The cheapest result, with what all searches took."""
+    return replace(
+        min(results, key=lambda result: result.cost),
+        evaluations=sum(result.evaluations for result in results),
+        samples=sum(result.samples for result in results),
+        cpu_s=sum(result.cpu_s for result in results),
+    )
