@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .layers import activated, clipped
-from .translation import ONNX_TYPES, TO_FIRST, Translation, check_count
+from .translation import TO_FIRST, Translation
 
 UNARY = {
     **{"ABS": "Abs", "CEIL": "Ceil", "COS": "Cos", "ELU": "Elu", "EXP": "Exp", "FLOOR": "Floor"},
@@ -45,114 +47,82 @@ def _spread(t: Translation, index: int) -> str:
     return t.emit("Transpose", whole, perm=TO_FIRST)
 
 
-def unary(t: Translation) -> None:
-    """One operator of ONNX."""
-    check_count(t.operator, 1, 1)
-    (x,), first = operands(t, t.input(0))
-    t.define(t.output(), t.emit(UNARY[t.operator.kind], x), first)
+Make = Callable[..., str]
+"""Emits the nodes of an operator for the names of its inputs."""
 
 
-def bounded(t: Translation) -> None:
-    """RELU6 and its kin."""
-    check_count(t.operator, 1, 1)
-    (x,), first = operands(t, t.input(0))
-    t.define(t.output(), clipped(t, x, *BOUNDS[t.operator.kind]), first)
+def elementwise(t: Translation) -> None:
+    """One of `ELEMENTWISE`, with broadcasting."""
+    sides, first = operands(t, *(t.input(i) for i in range(len(t.operator.inputs))))
+    t.define(t.output(), ELEMENTWISE[t.operator.kind][1](t, *sides), first)
 
 
-def parametrised(t: Translation) -> None:
-    """LEAKY_RELU and GELU."""
-    check_count(t.operator, 1, 1)
-    (x,), first = operands(t, t.input(0))
-    if t.operator.kind == "LEAKY_RELU":
-        made = t.emit("LeakyRelu", x, alpha=float(t.operator.option("Alpha")))
-    else:
-        made = t.emit("Gelu", x, approximate="tanh" if t.operator.option("Approximate") else "none")
-    t.define(t.output(), made, first)
+def _unary(op: str) -> Make:
+    return lambda t, x: t.emit(op, x)
 
 
-def powers(t: Translation) -> None:
-    """SQUARE and RSQRT."""
-    check_count(t.operator, 1, 1)
-    (x,), first = operands(t, t.input(0))
-    made = t.emit("Mul", x, x) if t.operator.kind == "SQUARE" else t.emit("Reciprocal", t.emit("Sqrt", x))
-    t.define(t.output(), made, first)
+def _bounded(low: float, high: float) -> Make:
+    return lambda t, x: clipped(t, x, low, high)
 
 
-def binary(t: Translation) -> None:
-    """One operator of ONNX, with broadcasting and a fused activation."""
-    check_count(t.operator, 2, 2)
-    sides, first = operands(t, t.input(0), t.input(1))
-    t.define(t.output(), activated(t, t.emit(BINARY[t.operator.kind], *sides)), first)
+def _binary(op: str) -> Make:
+    """An operator of ONNX with a fused activation."""
+    return lambda t, *sides: activated(t, t.emit(op, *sides))
 
 
-def not_equal(t: Translation) -> None:
-    """NOT_EQUAL."""
-    check_count(t.operator, 2, 2)
-    sides, first = operands(t, t.input(0), t.input(1))
-    t.define(t.output(), t.emit("Not", t.emit("Equal", *sides)), first)
-
-
-def squared_difference(t: Translation) -> None:
-    """SQUARED_DIFFERENCE."""
-    check_count(t.operator, 2, 2)
-    sides, first = operands(t, t.input(0), t.input(1))
+def _squared_difference(t: Translation, *sides: str) -> str:
     difference = t.emit("Sub", *sides)
-    t.define(t.output(), t.emit("Mul", difference, difference), first)
+    return t.emit("Mul", difference, difference)
 
 
-def floor_div(t: Translation) -> None:
-    """FLOOR_DIV: of integers what is left without the remainder, which has the divisor's sign."""
-    check_count(t.operator, 2, 2)
-    sides, first = operands(t, t.input(0), t.input(1))
+def _floor_div(t: Translation, *sides: str) -> str:
+    """Of integers what is left without the remainder, which has the divisor's sign."""
     if t.tensor(t.input(0)).dtype.kind == "f":
-        made = t.emit("Floor", t.emit("Div", *sides))
-    else:
-        made = t.emit("Div", t.emit("Sub", sides[0], t.emit("Mod", *sides)), sides[1])
-    t.define(t.output(), made, first)
+        return t.emit("Floor", t.emit("Div", *sides))
+    return t.emit("Div", t.emit("Sub", sides[0], t.emit("Mod", *sides)), sides[1])
+
+
+def _select(t: Translation, *sides: str) -> str:
+    """SELECT with one truth for each row is not broadcasting."""
+    condition, chosen = (t.rank(t.input(i)) for i in (0, 1))
+    if t.operator.kind == "SELECT" and condition not in (0, chosen):
+        raise t.operator.error("a condition of the shape of what is chosen", f"{condition} axes")
+    return t.emit("Where", *sides)
+
+
+def _dequantize(t: Translation, x: str) -> str:
+    """Of integers, or of narrower floats."""
+    return x if t.tensor(t.input(0)).scaling is not None else t.emit("Cast", x, to=1)
+
+
+ELEMENTWISE: dict[str, tuple[int, Make]] = {
+    **{kind: (1, _unary(op)) for kind, op in UNARY.items()},
+    **{kind: (1, _bounded(*bounds)) for kind, bounds in BOUNDS.items()},
+    **{kind: (2, _binary(op)) for kind, op in BINARY.items()},
+    "CAST": (1, lambda t, x: t.cast(x, t.output())),
+    "DEQUANTIZE": (1, _dequantize),
+    "FLOOR_DIV": (2, _floor_div),
+    "GELU": (1, lambda t, x: t.emit("Gelu", x, approximate="tanh" if t.operator.option("Approximate") else "none")),
+    "LEAKY_RELU": (1, lambda t, x: t.emit("LeakyRelu", x, alpha=float(t.operator.option("Alpha")))),
+    "NOT_EQUAL": (2, lambda t, *sides: t.emit("Not", t.emit("Equal", *sides))),
+    "QUANTIZE": (1, lambda _, x: x),
+    "RSQRT": (1, lambda t, x: t.emit("Reciprocal", t.emit("Sqrt", x))),
+    "SELECT": (3, _select),
+    "SELECT_V2": (3, _select),
+    "SQUARE": (1, lambda t, x: t.emit("Mul", x, x)),
+    "SQUARED_DIFFERENCE": (2, _squared_difference),
+}
+"""Operators that compute element by element: how many inputs they have, and what they are in ONNX."""
 
 
 def add_n(t: Translation) -> None:
     """ADD_N."""
-    check_count(t.operator, 1, 1 << 16)
     sides, first = operands(t, *(t.input(i) for i in range(len(t.operator.inputs))))
     t.define(t.output(), t.emit("Sum", *sides), first)
 
 
-def select(t: Translation) -> None:
-    """SELECT and SELECT_V2, with broadcasting; SELECT with one truth for each row is not broadcasting."""
-    check_count(t.operator, 3, 3)
-    indices = [t.input(i) for i in range(3)]
-    if t.operator.kind == "SELECT" and t.rank(indices[0]) not in (0, t.rank(indices[1])):
-        raise t.operator.error("a condition of the shape of what is chosen", f"{t.rank(indices[0])} axes")
-    names, first = operands(t, *indices)
-    t.define(t.output(), t.emit("Where", *names), first)
-
-
-def cast(t: Translation) -> None:
-    """CAST."""
-    check_count(t.operator, 1, 1)
-    (x,), first = operands(t, t.input(0))
-    t.define(t.output(), t.emit("Cast", x, to=ONNX_TYPES[t.tensor(t.output()).dtype]), first)
-
-
-def quantize(t: Translation) -> None:
-    """QUANTIZE of numbers, or of integers of another scale."""
-    check_count(t.operator, 1, 1)
-    (x,), first = operands(t, t.input(0))
-    t.define(t.output(), x, first)
-
-
-def dequantize(t: Translation) -> None:
-    """DEQUANTIZE of integers, or of narrower floats."""
-    check_count(t.operator, 1, 1)
-    tensor = t.tensor(t.input(0))
-    (x,), first = operands(t, t.input(0))
-    t.define(t.output(), x if tensor.scaling is not None else t.emit("Cast", x, to=1), first)
-
-
 def softmax(t: Translation) -> None:
     """SOFTMAX and LOG_SOFTMAX along the last axis."""
-    check_count(t.operator, 1, 1)
     x, beta = t.real(t.input(0)), t.operator.option("Beta", 1.0)
     if t.operator.kind == "SOFTMAX" and beta != 1:
         x = t.emit("Mul", x, t.constant(np.array(beta, np.float32), "beta"))
@@ -162,7 +132,6 @@ def softmax(t: Translation) -> None:
 
 def reduce(t: Translation) -> None:
     """Reductions along constant axes."""
-    check_count(t.operator, 2, 2)
     x, keep = t.input(0), bool(t.operator.option("KeepDims"))
     rank = t.rank(x)
     axes = sorted({axis % rank if -rank <= axis < rank else axis for axis in t.numbers(1, "axes")})
@@ -182,13 +151,11 @@ def reduce(t: Translation) -> None:
 
 def l2_normalization(t: Translation) -> None:
     """L2_NORMALIZATION along the last axis."""
-    check_count(t.operator, 1, 1)
     t.define(t.output(), activated(t, t.emit("LpNormalization", t.real(t.input(0)), axis=-1, p=2)))
 
 
 def local_response(t: Translation) -> None:
     """LOCAL_RESPONSE_NORMALIZATION, whose alpha counts for each of the channels that it sums."""
-    check_count(t.operator, 1, 1)
     size = 2 * int(t.operator.option("Radius")) + 1
     alpha, beta, bias = (float(t.operator.option(n)) for n in ("Alpha", "Beta", "Bias"))
     made = t.emit("LRN", t.real(t.input(0), True), size=size, alpha=alpha * size, beta=beta, bias=bias)
@@ -197,15 +164,13 @@ def local_response(t: Translation) -> None:
 
 def arg_extreme(t: Translation) -> None:
     """ARG_MAX and ARG_MIN along a constant axis."""
-    check_count(t.operator, 2, 2)
     op = "ArgMax" if t.operator.kind == "ARG_MAX" else "ArgMin"
     made = t.emit(op, t.real(t.input(0)), axis=t.number(1, "axis"), keepdims=0)
-    t.define(t.output(), t.emit("Cast", made, to=ONNX_TYPES[t.tensor(t.output()).dtype]))
+    t.define(t.output(), t.cast(made, t.output()))
 
 
 def cumulative_sum(t: Translation) -> None:
     """CUMSUM along a constant axis."""
-    check_count(t.operator, 2, 2)
     axis = t.constant(np.array(t.number(1, "axis"), np.int64), "axis")
     flags = {"exclusive": int(t.operator.option("Exclusive")), "reverse": int(t.operator.option("Reverse"))}
     t.define(t.output(), t.emit("CumSum", t.real(t.input(0)), axis, **flags))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .reader import DAMAGED, Scaling
-from .translation import Translation, check_count
+from .translation import Translation
 
 PADDINGS = ("SAME_UPPER", "VALID")
 """ONNX's names of `Padding`, by its number."""
@@ -85,7 +85,6 @@ def _bias(t: Translation, position: int, x: int, w: int) -> list[str]:
 
 def convolution(t: Translation) -> None:
     """CONV_2D: weights have results, rows, columns, channels; channels of a group where the input has more."""
-    check_count(t.operator, 2, 3)
     x, w = t.input(0), t.input(1)
     channels, per_group = t.extent(x, 3), t.extent(w, 3)
     if per_group < 1 or channels % per_group:
@@ -95,7 +94,6 @@ def convolution(t: Translation) -> None:
 
 def depthwise(t: Translation) -> None:
     """DEPTHWISE_CONV_2D: weights have 1, rows, columns, results; several results of a channel are beside each other."""
-    check_count(t.operator, 2, 3)
     channels, w = t.extent(t.input(0), 3), t.input(1)
     if t.rank(w) != 4 or t.extent(w, 0) != 1:
         found = f"shape {list(t.tensor(w).shape)}"
@@ -113,7 +111,6 @@ def _convolve(t: Translation, weights: str, groups: int) -> None:
 
 def transposed_convolution(t: Translation) -> None:
     """TRANSPOSE_CONV: inputs are the shape of the result, weights (results, rows, columns, channels), x and a bias."""
-    check_count(t.operator, 3, 4)
     shape, w, x, strides = t.numbers(0, "shape of the result"), t.input(1), t.input(2), _strides(t)
     if len(shape) != 4 or t.rank(w) != 4 or t.rank(x) != 4:
         raise t.operator.error("shape, weights and input of 4 axes", f"{shape}", "shape")
@@ -129,7 +126,6 @@ def transposed_convolution(t: Translation) -> None:
 
 def fully_connected(t: Translation) -> None:
     """FULLY_CONNECTED: rows of the input by the rows of the weights."""
-    check_count(t.operator, 2, 3)
     if t.operator.option("WeightsFormat"):
         raise t.operator.error("weights row by row", "shuffled ones", lever="convert the model with the default format")
     x, w = t.input(0), t.input(1)
@@ -149,7 +145,6 @@ def fully_connected(t: Translation) -> None:
 
 def batch_matmul(t: Translation) -> None:
     """BATCH_MATMUL."""
-    check_count(t.operator, 2, 2)
     sides = [t.real(t.input(i)) for i in (0, 1)]
     for i, option in enumerate(("AdjX", "AdjY")):
         rank = t.rank(t.input(i))
@@ -160,7 +155,6 @@ def batch_matmul(t: Translation) -> None:
 
 def pool(t: Translation) -> None:
     """AVERAGE_POOL_2D, over what is inside of the image, and MAX_POOL_2D."""
-    check_count(t.operator, 1, 1)
     x = t.input(0)
     kernel = [t.operator.option("FilterHeight"), t.operator.option("FilterWidth")]
     op = "AveragePool" if t.operator.kind == "AVERAGE_POOL_2D" else "MaxPool"
@@ -173,7 +167,6 @@ def pool(t: Translation) -> None:
 
 def resize(t: Translation) -> None:
     """RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR."""
-    check_count(t.operator, 2, 2)
     x, sizes = t.input(0), t.numbers(1, "sizes")
     if len(sizes) != 2 or t.rank(x) != 4:
         raise t.operator.error("an image of 4 axes and 2 sizes", f"{t.rank(x)} and {len(sizes)}", "shape")

@@ -6,7 +6,7 @@ import numpy as np
 
 from .layers import activated
 from .reader import DAMAGED
-from .translation import ONNX_TYPES, TO_FIRST, Translation, check_count
+from .translation import ONNX_TYPES, TO_FIRST, Translation
 
 END = 2**31 - 1
 """An end behind every axis."""
@@ -33,7 +33,6 @@ def _axis(t: Translation, axis: int, rank: int) -> int:
 
 def reshape(t: Translation) -> None:
     """RESHAPE to the shape of an input, else of an option."""
-    check_count(t.operator, 1, 2)
     if t.optional(1) is not None:
         shape = _whole(t, 1, "shape")
     else:
@@ -43,33 +42,28 @@ def reshape(t: Translation) -> None:
 
 def densify(t: Translation) -> None:
     """DENSIFY of a constant, which the reader has made dense."""
-    check_count(t.operator, 1, 1)
     t.array(0, "values")
     t.move(t.output(), t.real(t.input(0)), [t.input(0)])
 
 
 def transpose(t: Translation) -> None:
     """TRANSPOSE by a constant permutation."""
-    check_count(t.operator, 2, 2)
     _plain(t, "Transpose", perm=t.numbers(1, "permutation"))
 
 
 def squeeze(t: Translation) -> None:
     """SQUEEZE."""
-    check_count(t.operator, 1, 1)
     dims = t.operator.option("SqueezeDims", ())
     _plain(t, "Squeeze", *([t.integers(dims)] if dims else []))
 
 
 def expand_dims(t: Translation) -> None:
     """EXPAND_DIMS."""
-    check_count(t.operator, 2, 2)
     _plain(t, "Unsqueeze", t.integers(t.numbers(1, "axis")))
 
 
 def pad(t: Translation) -> None:
     """PAD and PADV2 with a constant, MIRROR_PAD without the edge."""
-    check_count(t.operator, 2, 3)
     x, amounts = t.input(0), np.array(t.array(1, "padding"), np.int64)
     rank, first = t.rank(x), t.is_first(x) and t.rank(x) == 4
     if amounts.shape != (rank, 2):
@@ -112,7 +106,6 @@ def pack(t: Translation) -> None:
 
 def unpack(t: Translation) -> None:
     """UNPACK: pieces of an axis without it."""
-    check_count(t.operator, 1, 1)
     x = t.input(0)
     axis = _axis(t, t.operator.option("Axis"), t.rank(x))
     for position, piece in enumerate(_pieces(t, t.real(x), axis, _equal_sizes(t, x, axis))):
@@ -138,7 +131,6 @@ def _pieces(t: Translation, name: str, axis: int, sizes: list[int]) -> list[str]
 def split(t: Translation) -> None:
     """SPLIT into equal pieces, SPLIT_V into given ones; one size of -1 is what is left."""
     varied = t.operator.kind == "SPLIT_V"
-    check_count(t.operator, 2 + varied, 2 + varied)
     x = t.input(0 if varied else 1)
     axis = _axis(t, t.number(2 if varied else 0, "axis"), t.rank(x))
     sizes = t.numbers(1, "sizes") if varied else None
@@ -152,7 +144,6 @@ def split(t: Translation) -> None:
 
 def slice_(t: Translation) -> None:
     """SLICE from a constant begin on; a size of -1 is what is left."""
-    check_count(t.operator, 3, 3)
     begin, size = t.numbers(1, "begin"), t.numbers(2, "size")
     if not len(begin) == len(size) == t.rank(t.input(0)):
         raise t.operator.error(f"{t.rank(t.input(0))} begins and sizes", f"{len(begin)} and {len(size)}", "shape")
@@ -162,7 +153,6 @@ def slice_(t: Translation) -> None:
 
 def strided_slice(t: Translation) -> None:
     """STRIDED_SLICE with constant bounds; the masks leave bounds out and drop axes."""
-    check_count(t.operator, 4, 4)
     begins, ends, steps = (t.numbers(i, what) for i, what in ((1, "begin"), (2, "end"), (3, "strides")))
     if not len(begins) == len(ends) == len(steps) <= t.rank(t.input(0)) or 0 in steps:
         found = f"{begins}, {ends} and {steps}"
@@ -188,7 +178,6 @@ def strided_slice(t: Translation) -> None:
 
 def reverse(t: Translation) -> None:
     """REVERSE_V2 along constant axes."""
-    check_count(t.operator, 2, 2)
     axes = t.numbers(1, "axes")
     lists = [t.integers([number] * len(axes)) for number in (END, -END, -1)]
     _plain(t, "Slice", *lists[:2], t.integers(axes), lists[2])
@@ -196,7 +185,6 @@ def reverse(t: Translation) -> None:
 
 def depth_space(t: Translation) -> None:
     """DEPTH_TO_SPACE and SPACE_TO_DEPTH."""
-    check_count(t.operator, 1, 1)
     op = "DepthToSpace" if t.operator.kind == "DEPTH_TO_SPACE" else "SpaceToDepth"
     made = t.emit(op, t.real(t.input(0), True), blocksize=t.operator.option("BlockSize"))
     t.move(t.output(), made, [t.input(0)], True)
@@ -204,7 +192,6 @@ def depth_space(t: Translation) -> None:
 
 def gather(t: Translation) -> None:
     """GATHER along an axis, GATHER_ND, and EMBEDDING_LOOKUP of rows."""
-    check_count(t.operator, 2, 2)
     table, indices = (0, 1) if t.operator.kind != "EMBEDDING_LOOKUP" else (1, 0)
     table, indices = t.input(table), t.input(indices)
     if t.operator.option("BatchDims"):
@@ -219,25 +206,21 @@ def gather(t: Translation) -> None:
 
 def tile(t: Translation) -> None:
     """TILE."""
-    check_count(t.operator, 2, 2)
     _plain(t, "Tile", _whole(t, 1, "repeats"))
 
 
 def broadcast(t: Translation) -> None:
     """BROADCAST_TO."""
-    check_count(t.operator, 2, 2)
     _plain(t, "Expand", _whole(t, 1, "shape"))
 
 
 def fill(t: Translation) -> None:
     """FILL: a shape and a value."""
-    check_count(t.operator, 2, 2)
     t.move(t.output(), t.emit("Expand", t.real(t.input(1)), _whole(t, 0, "shape")), [t.input(1)])
 
 
 def zeros_like(t: Translation) -> None:
     """ZEROS_LIKE."""
-    check_count(t.operator, 1, 1)
     x = t.tensor(t.input(0))
     zero = t.constant(np.zeros((), np.float32 if x.scaling is not None else x.dtype), "zero")
     t.define(t.output(), t.emit("Expand", zero, t.emit("Shape", t.real(t.input(0)))))
@@ -245,28 +228,24 @@ def zeros_like(t: Translation) -> None:
 
 def shape_of(t: Translation) -> None:
     """SHAPE."""
-    check_count(t.operator, 1, 1)
     found = t.emit("Shape", t.real(t.input(0)))
-    t.define(t.output(), t.emit("Cast", found, to=ONNX_TYPES[t.tensor(t.output()).dtype]))
+    t.define(t.output(), t.cast(found, t.output()))
 
 
 def range_of(t: Translation) -> None:
     """RANGE of constant bounds."""
-    check_count(t.operator, 3, 3)
     t.define(t.output(), t.emit("Range", *(t.stored(t.input(i)) for i in range(3))))
 
 
 def top_k(t: Translation) -> None:
     """TOPK_V2 along the last axis."""
-    check_count(t.operator, 2, 2)
     values, places = t.emit_all("TopK", [t.real(t.input(0)), t.integers(t.numbers(1, "count"))], 2, axis=-1)
     t.move(t.output(0), values, [t.input(0)])
-    t.define(t.output(1), t.emit("Cast", places, to=ONNX_TYPES[t.tensor(t.output(1)).dtype]))
+    t.define(t.output(1), t.cast(places, t.output(1)))
 
 
 def one_hot(t: Translation) -> None:
     """ONE_HOT of a constant depth and two values."""
-    check_count(t.operator, 4, 4)
     depth = t.integers(t.numbers(1, "depth"))
     on, off = (t.emit("Reshape", t.real(t.input(i)), t.integers([1])) for i in (2, 3))
     values = t.emit("Concat", off, on, axis=0)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, NodeProto, helper
 
-from ...errors import TilewrightError
 from ..onnx.load import NUMPY_TYPES
 from .reader import DAMAGED, Array, Graph, Operator, Scaling, Tensor
 
@@ -70,6 +69,10 @@ class Translation:
     def emit(self, op: str, *inputs: str, **attributes: Any) -> str:
         """A node of one result."""
         return self.emit_all(op, inputs, 1, **attributes)[0]
+
+    def cast(self, name: str, index: int) -> str:
+        """A value in the element type of a tensor."""
+        return self.emit("Cast", name, to=ONNX_TYPES[self.tensor(index).dtype])
 
     def constant(self, array: Any, name: str = "constant") -> str:
         """A constant; lists of integers are int64."""
@@ -247,10 +250,3 @@ class Translation:
         name = self.names[index] if index not in self.graph.inputs else self.unique(f"{self.names[index]}.result")
         self.nodes.append(helper.make_node("Identity", [made], [name]))
         return name
-
-
-def check_count(operator: Operator, low: int, high: int) -> None:
-    """Refuse an operator with another number of inputs."""
-    if not low <= len(operator.inputs) <= high:
-        wanted = f"{low}" if low == high else f"{low} to {high}"
-        raise TilewrightError("parse", operator.label, f"{wanted} inputs", f"{len(operator.inputs)}", DAMAGED)
