@@ -37,8 +37,14 @@ UNARY = {
     "Cos": "cos",
     "Softplus": "softplus",
     "Softsign": "softsign",
+    "Elu": "elu",
+    "HardSigmoid": "hard_sigmoid",
+    "LeakyRelu": "leaky_relu",
 }
-"""ONNX operators of one input without attributes, and the kinds of `graph.unary`."""
+"""ONNX operators of one input, and the kinds of `graph.unary`."""
+
+PARAMETERS = {"Elu": {"alpha": 1.0}, "HardSigmoid": {"alpha": 0.2, "beta": 0.5}, "LeakyRelu": {"alpha": 0.01}}
+"""Attributes of some of them, and what these are where a node does not say."""
 
 INTEGER_UNARY = ("Relu", "Neg", "Abs", "Sign")
 """Those that integers have, too."""
@@ -57,29 +63,13 @@ BINARY = {
 
 
 def unary(scope: Scope, node: Node) -> Sequence[Value]:
-    """Operators of one input without attributes."""
-    scope.require_type(node, 0, NUMBERS if node.op in INTEGER_UNARY else NUMBERS[:1])
-    return (scope.emit(graph.UnaryOp(UNARY[node.op], scope.tensor(node, 0)), node.outputs[0]),)
-
-
-def leaky_relu(scope: Scope, node: Node) -> Sequence[Value]:
-    """LeakyRelu: x below zero times alpha."""
-    scope.require_type(node, 0, NUMBERS[:1])
-    op = graph.UnaryOp("leaky_relu", scope.tensor(node, 0), alpha=node.real("alpha", 0.01))
-    return (scope.emit(op, node.outputs[0]),)
-
-
-def hard_sigmoid(scope: Scope, node: Node) -> Sequence[Value]:
-    """HardSigmoid: alpha * x + beta, clipped to 0..1."""
-    scope.require_type(node, 0, NUMBERS[:1])
-    alpha, beta = node.real("alpha", 0.2), node.real("beta", 0.5)
-    op = graph.UnaryOp("hard_sigmoid", scope.tensor(node, 0), alpha=alpha, beta=beta)
-    return (scope.emit(op, node.outputs[0]),)
+    """Operators of one input that are a layer each."""
+    given = {name: node.real(name, usual) for name, usual in PARAMETERS.get(node.op, {}).items()}
+    return (scope.emit(graph.UnaryOp(UNARY[node.op], scope.tensor(node, 0), **given), node.outputs[0]),)
 
 
 def gelu(scope: Scope, node: Node) -> Sequence[Value]:
     """Gelu, exact or by tanh."""
-    scope.require_type(node, 0, NUMBERS[:1])
     mode = node.text("approximate", "none")
     if mode not in ("none", "tanh"):
         raise node.error("approximate none or tanh", mode)
@@ -124,7 +114,6 @@ def _aligned(scope: Scope, node: Node, left: SSAValue, right: SSAValue) -> SSAVa
 
 def clip(scope: Scope, node: Node) -> Sequence[Value]:
     """Clip; bounds known only at run time become a max and a min."""
-    scope.require_type(node, 0, NUMBERS)
     x, name = scope.tensor(node, 0), node.outputs[0]
     if node.version < 11:
         low, high = (node.real(n, 0.0) if n in node.attributes else None for n in ("min", "max"))
@@ -145,15 +134,8 @@ def _clipped(scope: Scope, x: SSAValue, low: float | None, high: float | None, n
     return scope.emit(graph.ClipOp(x, min=low, max=high), name)
 
 
-def elu(scope: Scope, node: Node) -> Sequence[Value]:
-    """Elu: alpha * (exp(x) - 1) below zero."""
-    scope.require_type(node, 0, NUMBERS[:1])
-    return (scope.emit(graph.UnaryOp("elu", scope.tensor(node, 0), alpha=node.real("alpha", 1.0))),)
-
-
 def selu(scope: Scope, node: Node) -> Sequence[Value]:
     """Selu: Elu with alpha, times gamma."""
-    scope.require_type(node, 0, NUMBERS[:1])
     later = node.version >= 6
     alpha = node.real("alpha", 1.67326319217681884765625 if later else 1.6732)
     gamma = node.real("gamma", 1.05070102214813232421875 if later else 1.0507)
@@ -163,7 +145,6 @@ def selu(scope: Scope, node: Node) -> Sequence[Value]:
 
 def prelu(scope: Scope, node: Node) -> Sequence[Value]:
     """PRelu: x below zero times a slope; before opset 7 one slope for each channel, or one."""
-    scope.require_type(node, 0, NUMBERS)
     make, x, slope = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 1)
     shape, given = shape_of(x), shape_of(slope)
     if node.version < 7:

@@ -207,7 +207,6 @@ def trilu(scope: Scope, node: Node) -> Sequence[Value]:
 
 def cumulative(scope: Scope, node: Node) -> Sequence[Value]:
     """CumSum and CumProd, by doubling the reach of partial results."""
-    scope.require_type(node, 0, ("float32", "int32", "int64"))
     make, x = Formulas(scope, node), scope.tensor(node, 0)
     shape = shape_of(x)
     axis = arguments.axis_of(node, int(scope.constant(node, 1).reshape(-1)[0]), len(shape))
@@ -231,7 +230,6 @@ def cumulative(scope: Scope, node: Node) -> Sequence[Value]:
 
 def arg_extreme(scope: Scope, node: Node) -> Sequence[Value]:
     """ArgMax and ArgMin: the first or last place where an element equals the extreme."""
-    scope.require_type(node, 0, ("float32", "int8", "uint8", "int32", "int64"))
     make, x = Formulas(scope, node), scope.tensor(node, 0)
     rank = len(shape_of(x))
     axis = arguments.axis_of(node, node.integer("axis", 0), rank)
@@ -253,7 +251,6 @@ def extreme_place(make: Formulas, x: SSAValue, axis: int, kind: str, last: bool 
 
 def hardmax(scope: Scope, node: Node) -> Sequence[Value]:
     """Hardmax: 1 at the first largest element; before opset 13 over all axes from `axis` on together."""
-    scope.require_type(node, 0, ("float32",))
     make, x = Formulas(scope, node), scope.tensor(node, 0)
     shape = shape_of(x)
     if node.version < 13:
@@ -327,7 +324,6 @@ def compress(scope: Scope, node: Node) -> Sequence[Value]:
 
 def top_k(scope: Scope, node: Node) -> Sequence[Value]:
     """TopK: each element's rank is how many come before it; the one of rank r is chosen for place r."""
-    scope.require_type(node, 0, ("float32", "int32", "int64"))
     make, x = Formulas(scope, node), scope.tensor(node, 0)
     shape = shape_of(x)
     axis = arguments.axis_of(node, node.integer("axis", -1), len(shape))

@@ -50,7 +50,6 @@ def logic(scope: Scope, node: Node) -> Sequence[Value]:
 
 def negation(scope: Scope, node: Node) -> Sequence[Value]:
     """Not."""
-    scope.require_type(node, 0, ("bool",))
     return (Formulas(scope, node).binary("eq", scope.tensor(node, 0), 0),)
 
 
@@ -74,14 +73,12 @@ def where(scope: Scope, node: Node) -> Sequence[Value]:
 
 def is_nan(scope: Scope, node: Node) -> Sequence[Value]:
     """IsNaN: what is not itself."""
-    scope.require_type(node, 0, ("float32",))
     x = scope.tensor(node, 0)
     return (Formulas(scope, node).binary("ne", x, x),)
 
 
 def is_inf(scope: Scope, node: Node) -> Sequence[Value]:
     """IsInf: beyond the largest number of either sign, or of one."""
-    scope.require_type(node, 0, ("float32",))
     make, x, most = Formulas(scope, node), scope.tensor(node, 0), float(np.finfo(np.float32).max)
     above, below = node.integer("detect_positive", 1), node.integer("detect_negative", 1)
     if above and below:
@@ -108,7 +105,6 @@ def mod(scope: Scope, node: Node) -> Sequence[Value]:
 
 def mean(scope: Scope, node: Node) -> Sequence[Value]:
     """Mean of any number of tensors."""
-    scope.require_type(node, 0, ("float32",))
     make, total = Formulas(scope, node), scope.tensor(node, 0)
     for index in range(1, len(node.inputs)):
         total = make.add(total, scope.tensor(node, index))
@@ -120,7 +116,6 @@ def bit_shift(scope: Scope, node: Node) -> Sequence[Value]:
 
     Shifts beyond the width, and negative ones, leave nothing but the sign.
     """
-    scope.require_type(node, 0, ("uint8", *SIGNED))
     direction = node.text("direction", "")
     if direction not in ("LEFT", "RIGHT"):
         raise node.error("direction LEFT or RIGHT", repr(direction), kind="parse")
@@ -136,7 +131,6 @@ def bit_shift(scope: Scope, node: Node) -> Sequence[Value]:
 
 def bitwise_not(scope: Scope, node: Node) -> Sequence[Value]:
     """BitwiseNot: -1 - x, modulo the type's size."""
-    scope.require_type(node, 0, (*SIGNED, "uint8"))
     make, x = Formulas(scope, node), scope.tensor(node, 0)
     return (make.sub(255 if scope.dtype(node, 0).kind == "u" else -1, x),)
 
@@ -147,7 +141,6 @@ BITS = {"BitwiseAnd": "band", "BitwiseOr": "bor", "BitwiseXor": "bxor"}
 
 def bitwise(scope: Scope, node: Node) -> Sequence[Value]:
     """BitwiseAnd, BitwiseOr and BitwiseXor."""
-    scope.require_type(node, 0, ("uint8", *SIGNED))
     return (Formulas(scope, node).binary(BITS[node.op], scope.tensor(node, 0), scope.tensor(node, 1)),)
 
 

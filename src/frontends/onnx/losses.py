@@ -17,13 +17,11 @@ from .scope import Scope, Value
 
 def negative_log_likelihood(scope: Scope, node: Node) -> Sequence[Value]:
     """NegativeLogLikelihoodLoss."""
-    scope.require_type(node, 0, ("float32",))
     return (_loss(Formulas(scope, node), scope.tensor(node, 0)),)
 
 
 def softmax_cross_entropy(scope: Scope, node: Node) -> Sequence[Value]:
     """SoftmaxCrossEntropyLoss, and its logarithms of probabilities."""
-    scope.require_type(node, 0, ("float32",))
     make = Formulas(scope, node)
     logs = log_of_softmax(make, scope.tensor(node, 0), 1)
     return (_loss(make, logs), logs)

@@ -14,7 +14,6 @@ from .scope import Scope, Value, shape_of
 
 def matmul(scope: Scope, node: Node) -> Sequence[Value]:
     """MatMul; vectors are matrices of one row or one column on the way."""
-    scope.require_type(node, 0, ("float32",))
     left, right = scope.tensor(node, 0), scope.tensor(node, 1)
     name, rows, columns = node.outputs[0], shape_of(left), shape_of(right)
     if not rows or not columns or rows[-1] != columns[max(0, len(columns) - 2)]:
@@ -36,7 +35,6 @@ def matmul(scope: Scope, node: Node) -> Sequence[Value]:
 
 def gemm(scope: Scope, node: Node) -> Sequence[Value]:
     """Gemm."""
-    scope.require_type(node, 0, ("float32",))
     op = graph.GemmOp(
         scope.tensor(node, 0),
         scope.tensor(node, 1),

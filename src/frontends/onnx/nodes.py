@@ -181,7 +181,10 @@ class Nodes:
         assert operator.make is not None
         inputs = [self.scope.dtype(node, i) if node.has_input(i) else None for i in range(len(node.inputs))]
         types = output_types(node, inputs)
-        results = list(operator.make(self.scope, node if operator.moves else self._widened(node)))
+        taken = node if operator.moves else self._widened(node)
+        if operator.types:
+            self.scope.require_type(taken, 0, operator.types)
+        results = list(operator.make(self.scope, taken))
         if node.op in ORDERING and np.dtype(np.uint64) in inputs:
             results = [self._shifted(r, node) if t == np.uint64 else r for r, t in zip(results, types, strict=False)]
         return [self._typed(r, types[i] if i < len(types) else None) for i, r in enumerate(results)]

@@ -18,13 +18,11 @@ from .scope import Scope, Value, shape_of
 def batch_normalization(scope: Scope, node: Node) -> Sequence[Value]:
     """BatchNormalization with given statistics."""
     if node.integer("training_mode", 0) and node.version >= 14:
-        scope.require_type(node, 0, ("float32",))
         return batch_training(scope, node)
     if any(node.has_output(i) for i in range(1, 5)):
         raise node.error("inference (training_mode 0, one output)", "training")
     if node.version < 9 and not node.integer("spatial", 1):
         raise node.error("spatial 1", "spatial 0")
-    scope.require_type(node, 0, ("float32",))
     x, *parameters = (scope.tensor(node, i) for i in range(5))
     epsilon = node.real("epsilon", 1e-5)
     if all(scope.is_constant(node, i) for i in range(1, 5)):
@@ -58,7 +56,6 @@ def _inverse_root(scope: Scope, node: Node, variance: SSAValue, epsilon: float, 
 
 def layer_normalization(scope: Scope, node: Node) -> Sequence[Value]:
     """LayerNormalization; mean and inverse deviation are computed apart where they are asked for."""
-    scope.require_type(node, 0, ("float32",))
     x = scope.tensor(node, 0)
     rank = len(shape_of(x))
     axis, epsilon = axis_of(node, node.integer("axis", -1), rank), node.real("epsilon", 1e-5)
@@ -85,7 +82,6 @@ def _expanded(scope: Scope, value: SSAValue | None, shape: tuple[int, ...]) -> S
 
 def softmax(scope: Scope, node: Node) -> Sequence[Value]:
     """Softmax; before opset 13 over all axes from `axis` on together."""
-    scope.require_type(node, 0, ("float32",))
     x, name = scope.tensor(node, 0), node.outputs[0]
     shape = shape_of(x)
     if node.version >= 13:

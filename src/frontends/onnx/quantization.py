@@ -23,7 +23,6 @@ QUANTIZED = ("int8", "uint8")
 
 def quantize_linear(scope: Scope, node: Node) -> Sequence[Value]:
     """QuantizeLinear of f32 to int8 or uint8; to other types, and in blocks, written out."""
-    scope.require_type(node, 0, ("float32",))
     dtype = _output_type(scope, node)
     if dtype.name not in QUANTIZED or node.integer("block_size", 0):
         make, real = Formulas(scope, node), is_float(dtype)

@@ -97,7 +97,6 @@ class Direction:
 
 def recurrent(scope: Scope, node: Node) -> Sequence[Value]:
     """RNN, GRU and LSTM: all states, the last one, and of an LSTM the last cell."""
-    scope.require_type(node, 0, ("float32",))
     make, x = Formulas(scope, node), scope.tensor(node, 0)
     batch_first = bool(node.integer("layout", 0))
     x = make.transpose(x, [1, 0, 2]) if batch_first else x

@@ -82,7 +82,6 @@ def product(make: Formulas, x: SSAValue, axis: int) -> SSAValue:
 
 def log_softmax(scope: Scope, node: Node) -> Sequence[Value]:
     """LogSoftmax; before opset 13 over all axes from `axis` on together."""
-    scope.require_type(node, 0, ("float32",))
     make, x = Formulas(scope, node), scope.tensor(node, 0)
     shape = shape_of(x)
     if node.version < 13:
@@ -100,7 +99,6 @@ def log_of_softmax(make: Formulas, x: SSAValue, axis: int) -> SSAValue:
 
 def lp_normalization(scope: Scope, node: Node) -> Sequence[Value]:
     """LpNormalization with p 1 or 2; a norm of 0 gives 0."""
-    scope.require_type(node, 0, ("float32",))
     make, x, p = Formulas(scope, node), scope.tensor(node, 0), node.integer("p", 2)
     if p not in (1, 2):
         raise node.error("p 1 or 2", str(p))
@@ -112,7 +110,6 @@ def lp_normalization(scope: Scope, node: Node) -> Sequence[Value]:
 
 def instance_normalization(scope: Scope, node: Node) -> Sequence[Value]:
     """InstanceNormalization over the axes behind the channels."""
-    scope.require_type(node, 0, ("float32",))
     make, x = Formulas(scope, node), scope.tensor(node, 0)
     shape = shape_of(x)
     mean, variance = moments(make, x, range(2, len(shape)))

@@ -106,7 +106,6 @@ def _inside(make: Formulas, x: SSAValue, extent: int, padding: str, aligned: boo
 
 def column_to_image(scope: Scope, node: Node) -> Sequence[Value]:
     """Col2Im: each row of a block put at its places, and all summed."""
-    scope.require_type(node, 0, ("float32",))
     make, x = Formulas(scope, node), scope.tensor(node, 0)
     image, block = (integer_list(node, lambda i: scope.constant(node, i), i) for i in (1, 2))
     rank, shape = len(image), shape_of(x)

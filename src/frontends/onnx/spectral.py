@@ -47,7 +47,6 @@ def transform(make: Formulas, x: SSAValue, length: int, inverse: bool, onesided:
 
 def dft(scope: Scope, node: Node) -> Sequence[Value]:
     """DFT, its inverse, and the half of a real one."""
-    scope.require_type(node, 0, ("float32",))
     make, x = Formulas(scope, node), scope.tensor(node, 0)
     shape = shape_of(x)
     if node.version < 20:
@@ -87,7 +86,6 @@ def _from_half(make: Formulas, x: SSAValue, length: int) -> SSAValue:
 
 def stft(scope: Scope, node: Node) -> Sequence[Value]:
     """STFT: the transform of each frame, weighted by the window."""
-    scope.require_type(node, 0, ("float32",))
     make, x = Formulas(scope, node), scope.tensor(node, 0)
     shape = shape_of(x) if len(shape_of(x)) == 3 else (*shape_of(x), 1)
     step = int(scope.scalar(node, 1) or 0)

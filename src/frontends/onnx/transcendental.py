@@ -94,5 +94,4 @@ FUNCTIONS: Mapping[str, Callable[[Formulas, SSAValue], SSAValue]] = {
 
 def function(scope: Scope, node: Node) -> Sequence[Value]:
     """One of `FUNCTIONS`, in f32."""
-    scope.require_type(node, 0, ("float32",))
     return (FUNCTIONS[node.op](Formulas(scope, node), scope.tensor(node, 0)),)

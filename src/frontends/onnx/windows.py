@@ -56,7 +56,6 @@ def conv_window(node: Node, shape: Sequence[int], weights: Sequence[int]) -> Con
 
 def conv(scope: Scope, node: Node) -> Sequence[Value]:
     """Conv, in f32."""
-    scope.require_type(node, 0, ("float32",))
     x, w = scope.tensor(node, 0), scope.tensor(node, 1)
     window = conv_window(node, shape_of(x), shape_of(w))
     op = graph.ConvOp(
@@ -76,7 +75,6 @@ def conv_transpose(scope: Scope, node: Node) -> Sequence[Value]:
 
     With dilations, of the map with zeros between its elements; weights turned round.
     """
-    scope.require_type(node, 0, ("float32",))
     make, x, w = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 1)
     shape, weights, groups = shape_of(x), shape_of(w), node.integer("group", 1)
     rank = _spatial_rank(node, shape)
@@ -191,7 +189,6 @@ def _transposed_pads(
 
 def lp_pool(scope: Scope, node: Node) -> Sequence[Value]:
     """LpPool and GlobalLpPool: the p-th root of the sum of p-th powers."""
-    scope.require_type(node, 0, ("float32",))
     make, p = Formulas(scope, node), float(node.integer("p", 2)) if node.version > 1 else node.real("p", 2.0)
     powers = make.binary("pow", make.unary("abs", scope.tensor(node, 0)), p)
     if node.op == "GlobalLpPool":
@@ -204,7 +201,6 @@ def lp_pool(scope: Scope, node: Node) -> Sequence[Value]:
 
 def max_pool(scope: Scope, node: Node) -> Sequence[Value]:
     """MaxPool, and the places of its results in the input."""
-    scope.require_type(node, 0, ("float32", "int8", "uint8"))
     window = _window(node, scope.shape(node, 0))
     result = _pool(scope, node, scope.tensor(node, 0), "max", window, False)
     return (result, _places(scope, node, window)) if node.has_output(1) else (result,)
@@ -253,7 +249,6 @@ def make_real(scope: Scope, node: Node) -> SSAValue:
 
 def average_pool(scope: Scope, node: Node) -> Sequence[Value]:
     """AveragePool; what `ceil_mode` adds at the end never counts as padding."""
-    scope.require_type(node, 0, ("float32",))
     x = scope.tensor(node, 0)
     counted = bool(node.integer("count_include_pad", 0))
     window = _window(node, shape_of(x))
@@ -312,7 +307,6 @@ def global_pool(scope: Scope, node: Node) -> Sequence[Value]:
 
 def lrn(scope: Scope, node: Node) -> Sequence[Value]:
     """LRN over channels."""
-    scope.require_type(node, 0, ("float32",))
     op = graph.LrnOp(
         scope.tensor(node, 0),
         size=node.integer("size", 1),
