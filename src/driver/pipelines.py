@@ -33,6 +33,9 @@ RESERVED = 1 / 8
 ROUNDS = {"ours": 1000}
 """Candidates of a walk where a caller says nothing: seconds, and not the minutes of `tilewright schedule`."""
 
+FINER_SHARE = 1 / 4
+"""Part of the memory of weights from which on layers are cut into parts, where finer parts are tried."""
+
 NEAR = 0.01
 """The gap at which `auto` and `schedule` try no other way, where a caller says nothing."""
 
@@ -113,9 +116,10 @@ class Room(NamedTuple):
     (`graph-unfold`), with `band` depthwise convolutions make several results of a row together (`nest-band`), with
     `spread` weights also come to the memory of maps (`nest-spread-weights`), with `split_joins` channelwise layers of
     joined maps wait for the last of these only where they read it (`nest-split-joins`), with `split_sums` dense layers
-    of large weights add up what chunks of channels of the convolution before them give (`graph-split-hidden`).  Where
-    `rows_share` is not 0, it is what a map between two products may take that are computed for some rows of tokens
-    after others (`graph-split-rows`).
+    of large weights add up what chunks of channels of the convolution before them give (`graph-split-hidden`), with
+    `finer_parts` layers are cut whose weights take more than `FINER_SHARE` of their memory (`nest-split-weights`).
+    Where `rows_share` is not 0, it is what a map between two products may take that are computed for some rows of
+    tokens after others (`graph-split-rows`).
     """
 
     share: float = 1.0
@@ -135,19 +139,21 @@ class Room(NamedTuple):
     first: int = 0
     split_sums: bool = False
     rows_share: float = 0.0
+    finer_parts: bool = False
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     scheduled = options.partition == SCHEDULE
     by_sample, reload = " by_sample=true" * room.reload, " reload=true" * room.reload
     inside = "" if room.rows_inside else " rows_inside=false"
+    parts = f"{{share={_plain(FINER_SHARE)}}}" if room.finer_parts else ""
     span = f"span={room.span}" + (f" first={room.first}" if room.first else "")
     return (
         "" if scheduled else "graph-fuse",
         f"convert-graph-to-nest{{in_place=true{by_sample}}}" if scheduled else "convert-graph-to-nest",
         "nest-split-joins" if room.split_joins else "",
         "nest-band" if room.band else "",
-        "nest-split-weights" if scheduled and not options.schedule else "",
+        f"nest-split-weights{parts}" if scheduled and not options.schedule else "",
         f"nest-schedule{{share={_plain(room.share)} {span}{reload}}}" if scheduled else "",
         "nest-swap-factors" if scheduled and not options.schedule else "",
         "nest-spread-weights" if room.spread else "",

@@ -32,7 +32,7 @@ from ..passes.nest.nest_spread_weights import spread
 from ..search.lengths import least_beside, least_price
 from ..search.reloaded_spans import reloaded_spans
 from .lowering import Lowering
-from .pipelines import SCHEDULE, Room, Target, machine_for, pipeline_text
+from .pipelines import FINER_SHARE, SCHEDULE, Room, Target, machine_for, pipeline_text
 
 if TYPE_CHECKING:
     from ..backends.program import Program
@@ -191,6 +191,15 @@ class _Ways:
             others = [] if best.rows_first else [best._replace(rows_inside=not best.rows_inside)]
             self.take_each(room._replace(spread=True) for room in (best, *others))
 
+    def split_finer(self) -> None:
+        """Layers of large weights in parts where one has no room ahead, as the tail of a network often waits for it."""
+        weight_bytes, best = platform_of(machine_for(self.target)).buffers.weight_bytes, self.best
+        if best.span or weight_bytes is None or not self.is_worth_more():
+            return
+        weights = (op for op in self.before("nest-schedule", best).walk() if isinstance(op, graph.WeightOp))
+        sizes = [size_bytes(tensor_type(op.result)) / weight_bytes for op in weights]
+        self.take_each([best._replace(finer_parts=True)] if max(sizes, default=0.0) > FINER_SHARE else ())
+
     def reload(self, plain: Room) -> None:
         """Samples one after another with weights loaded for each, where these loads take less than the best so far."""
         samples = _samples(self.lowering.module)
@@ -265,6 +274,7 @@ class _Ways:
             self.take(room._replace(rows_first=False))
         self.take_each([self.best._replace(rows_inside=False)] if not self.best.rows_first else ())
         self.spread()
+        self.split_finer()
 
     def _of_span(self, room: Room, length: int) -> float:
         """Cycles with at most so many layers sample by sample; infinite where there is no room or time for it."""
@@ -357,6 +367,7 @@ def _way(room: Room) -> str:
     """A schedule's way to run samples, heads and hidden maps, to place weights, and to make pieces, in words."""
     parts = ", taps as channels" * room.unfold + ", neighbours together" * room.band
     parts += ", weights beside maps" * room.spread
+    parts += ", weights in finer parts" * room.finer_parts
     parts += ", joined maps apart" * room.split_joins + ", sums in chunks" * room.split_sums
     parts += f", {room.span - room.first} layers sample by sample" if room.span else ""
     parts += f" after {room.first}" if room.first else ""

@@ -39,10 +39,10 @@ LANES = 32
 class NestSplitWeightsPass(ModulePass):
     """Cut layers of large weights into parts, where weights have a memory of their own.
 
-    Before: groups without a mapping.  After: one whose weights take more than half of their memory is several, of
-    an eighth at most, if 32 channels take no more.  Each makes some of the channels with the weights of these, and the
-    parts write into one result.  So weights of a part are loaded as soon as there is room for them, before the layer
-    begins or while it runs, and make room when the part ends.
+    Before: groups without a mapping.  After: one whose weights take more than half of their memory, or `share` of it,
+    is several, of an eighth at most, if 32 channels take no more.  Each makes some of the channels with the weights of
+    these, and the parts write into one result.  So weights of a part are loaded as soon as there is room for them,
+    before the layer begins or while it runs, and make room when the part ends.
 
         %y = nest.group @fc dims {m = 1, n = 1000, k = 2048} ins(X = %x, W = %w) ...
 
@@ -55,6 +55,7 @@ class NestSplitWeightsPass(ModulePass):
     """
 
     name = "nest-split-weights"
+    share: float = 0.0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         room_bytes = platform_of(machine_of(op)).buffers.weight_bytes
@@ -62,7 +63,7 @@ class NestSplitWeightsPass(ModulePass):
             return
         constants = Constants.of(op)
         for group in [inner for inner in op.walk() if isinstance(inner, nest.GroupOp) and not inner.is_mapped]:
-            split = _split_of(group, room_bytes, constants)
+            split = _split_of(group, room_bytes, self.share or SHARE, constants)
             if split is not None:
                 Parts(group, split, constants).make()
         constants.tidy()
@@ -76,12 +77,12 @@ class Split(NamedTuple):
     axes: Mapping[str, int]
 
 
-def _split_of(op: nest.GroupOp, room_bytes: int, constants: Constants) -> Split | None:
+def _split_of(op: nest.GroupOp, room_bytes: int, share: float, constants: Constants) -> Split | None:
     """How a group is split; None where its weights are small, or it cannot be."""
     weights = {n.data: v for n, v in zip(op.input_names, op.inputs, strict=True) if isinstance(v.owner, WeightOp)}
     sizes = {name: size_bytes(tensor_type(value)) for name, value in weights.items()}
     largest = max(sizes, key=lambda name: sizes[name], default="")
-    if not sizes or sizes[largest] <= SHARE * room_bytes or not is_assigned(op):
+    if not sizes or sizes[largest] <= share * room_bytes or not is_assigned(op):
         return None
     group = group_of(op)
     for dim in tileable_dims(group):
