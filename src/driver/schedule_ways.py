@@ -75,7 +75,7 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
 
     With taps as channels or not, with joined maps apart or not, with sums of dense layers in chunks or not, with all
     samples together, one after another with weights loaded for each, some of the first layers sample by sample, with
-    attention split into heads or head by head, each also with hidden maps in rows or chunks, and the best of these
+    attention split into heads or head by head, each also with hidden maps in chunks or rows, and the best of these
     with bytes taken again late or with weights in holes between maps, and, where heads are not split, in other
     pieces; then with weights loaded for each sample in the first layers alone. All are compared with the bound of the
     module as it is given.
@@ -245,12 +245,11 @@ class _Ways:
             least_price(partial(self._of_span, ways[1]), max(2, span // 2), span, min(2 * span, longest))
 
     def attend(self, plain: Room) -> None:
-        """Attention by heads, and hidden maps for some rows of tokens after others, or else in chunks."""
+        """Attention by heads, and hidden maps in chunks, or for some rows of tokens after others."""
         self.take_each(self._attention(plain) if self.is_worth_more() else ())
-        is_large = self.is_worth_more() and self._has_hidden()
-        self.take_each([self.best._replace(rows_share=LARGE_SHARE)] if is_large else ())
-        shares = HIDDEN_SHARES if is_large and not self.best.rows_share else ()
-        self.take_each([self.best._replace(hidden_share=share) for share in shares])
+        best, shares = self.best, HIDDEN_SHARES if self.is_worth_more() and self._has_hidden() else ()
+        self.take_each([best._replace(hidden_share=share) for share in shares])
+        self.take_each([best._replace(rows_share=LARGE_SHARE)] if shares else ())
 
     def place(self) -> None:
         """The best with bytes taken again late, with weights in holes between maps, in other pieces, and with weights
