@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from xdsl.passes import ModulePass, PassPipeline
-from xdsl.utils.arg_spec import parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from ..costs.dram.platform import buffer_of
@@ -331,13 +330,7 @@ def parse_passes(text: str, callback: Watch | None = None) -> PassPipeline:
     return PassPipeline(_passes(text), callback)
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=512)
 def _passes(text: str) -> tuple[ModulePass, ...]:
-    """Passes have no state; a compilation tries many pipelines, which have most of their passes in common."""
-    return tuple(one for spec in parse_pipeline(text) for one in _single(str(spec)))
-
-
-@lru_cache(maxsize=256)
-def _single(text: str) -> tuple[ModulePass, ...]:
-    """The pass that `text` names."""
+    """Passes have no state: what other networks are compiled by for the same target is not parsed again."""
     return PassPipeline.parse_spec(find_passes(text), text).passes

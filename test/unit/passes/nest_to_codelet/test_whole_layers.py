@@ -135,10 +135,8 @@ def test_samples_of_small_maps_are_made_together(rows: int, together: bool):
     module = load_model(model)
     passes = pipeline_text("edge16", options).partition(",convert-nest-to-codelet")[0]
     parse_passes(passes).apply(make_context(), module)
-    groups = [op for op in module.walk() if isinstance(op, nest.GroupOp)]
-    for group in groups:
-        loops = [op for op in group.walk() if isinstance(op, nest.ForOp)]
-        assert any(loop.dim.data == "n" and loop.step.value.data == 1 for loop in loops) != together
+    loops = [op for op in module.walk() if isinstance(op, nest.ForOp)]
+    assert any(loop.dim.data == "n" and loop.step.value.data == 1 for loop in loops) != together
     program = compile(model, "edge16", options=options)
     result = simulate(program, inputs_of(model))
     (expected,) = reference(load_model(model), inputs_of(model)).values()
