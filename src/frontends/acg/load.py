@@ -19,7 +19,7 @@ from ...machine import Machine
 from ...machine.changes import attributes_of, changed
 from ...machine.rules import first_complaint
 from ...machine.spreading import idle_axes
-from .kept import kept
+from .machine_cache import cached_machine
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ def parse_target(text: str, file: str = "target") -> Machine:
     Raises `TilewrightError`: kind `parse` for syntax, kind `target` for a machine that breaks a rule of
     `machine.rules`; the subject begins with `file:line`.
     """
-    from .parse import parse_text  # slow to load, and not needed for machines that are kept
+    from .parse import parse_text  # slow to load, and not needed for machines that are cached
 
     source = parse_text(text, file)
     complaint = first_complaint(source.machine)
@@ -125,4 +125,4 @@ def _load(target: str | Path) -> Machine:
         raise file_error(error, path) from None
     except UnicodeDecodeError as error:
         raise text_error(error, path) from None
-    return kept(path.stem, text, parse_target) if path in shipped.values() else parse_target(text, str(path))
+    return cached_machine(path.stem, text, parse_target) if path in shipped.values() else parse_target(text, str(path))

@@ -1,7 +1,7 @@
-"""Machines of the shipped targets, kept as JSON beside the source where Python keeps compiled modules.
+"""Machines of the shipped targets, cached as JSON beside the source where Python keeps compiled modules.
 
 Reading one again takes a thirtieth of the time that making the parser's tables and parsing take, a third of a second
-of processor time.  What is kept counts while the target's text and the code that reads it are as they were.
+of processor time.  What is cached counts while the target's text and the code that reads it are as they were.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ SOURCES = "algebra", "frontends/acg", "machine"
 
 
 @lru_cache(maxsize=32)
-def kept(name: str, text: str, parse: Callable[[str, str], Machine]) -> Machine:
-    """The machine of a shipped target: as it was kept, or as `parse(text, file)` has it, which is then kept."""
+def cached_machine(name: str, text: str, parse: Callable[[str, str], Machine]) -> Machine:
+    """The machine of a shipped target: as it was cached, or as `parse(text, file)` has it, which is then cached."""
     path = Path(__file__).parent / "__pycache__" / f"{name}.{sys.implementation.cache_tag}.machine"
     version = _version(text)
     with suppress(Exception):  # not there, of other code, or damaged
