@@ -53,6 +53,8 @@ Models = dict[tuple[str, str], str]
 Costs = dict[tuple[str, str], Cost]
 
 CONSTANTS = (
+    Constant("driver.pipelines", "FINER_SHARE", (1 / 8, 3 / 8)),
+    Constant("driver.schedule_ways", "LEAST_SAVING", (1 / 400, 1 / 100)),
     Constant("driver.schedule_ways", "HIDDEN_SHARES", ((), (1 / 16, 1 / 32), (1 / 32, 1 / 64))),
     Constant("driver.schedule_ways", "SPAN_SLACK", (1, 6)),
     Constant("driver.schedule_ways", "SLACKS", ((0,), (2, 1, 0))),

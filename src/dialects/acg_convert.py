@@ -47,7 +47,8 @@ def machine_value(graph: GraphOp) -> Machine:
     facts = _facts(graph)
     at = next((at for at, (known, _) in enumerate(_recent) if known == facts), None)
     machine = _machine(graph) if at is None else _recent.pop(at)[1]
-    _recent[:] = [(facts, machine), *_recent[: RECENT - 1]]  # the same attributes as next time: quick to compare
+    # The newest attributes are kept: the next pass has the same objects, which compare equal by identity.
+    _recent[:] = [(facts, machine), *_recent[: RECENT - 1]]
     return machine
 
 

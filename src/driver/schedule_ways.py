@@ -28,6 +28,7 @@ from ..passes.graph.graph_unfold import unfoldable
 from ..passes.nest.nest_band import bands
 from ..passes.nest.nest_schedule import Reader
 from ..passes.nest.nest_split_joins import split_joins
+from ..passes.nest.nest_split_weights import split_weights
 from ..passes.nest.nest_spread_weights import spread
 from ..search.lengths import least_beside, least_price
 from ..search.reloaded_spans import reloaded_spans
@@ -192,13 +193,12 @@ class _Ways:
             self.take_each(room._replace(spread=True) for room in (best, *others))
 
     def split_finer(self) -> None:
-        """Layers of large weights in parts where one has no room ahead, as the tail of a network often waits for it."""
+        """Layers of large weights in finer parts."""
         weight_bytes, best = platform_of(machine_for(self.target)).buffers.weight_bytes, self.best
-        if best.span or weight_bytes is None or not self.is_worth_more():
-            return
-        weights = (op for op in self.before("nest-schedule", best).walk() if isinstance(op, graph.WeightOp))
-        sizes = [size_bytes(tensor_type(op.result)) / weight_bytes for op in weights]
-        self.take_each([best._replace(finer_parts=True)] if max(sizes, default=0.0) > FINER_SHARE else ())
+        if weight_bytes is not None and not best.span and self.is_worth_more():
+            module = self.before("nest-schedule", best)
+            parts = split_weights(module, weight_bytes, FINER_SHARE, Constants.of(module))
+            self.take_each([best._replace(finer_parts=True)] if any(parts) else [])
 
     def reload(self, plain: Room) -> None:
         """Samples one after another with weights loaded for each, where these loads take less than the best so far."""

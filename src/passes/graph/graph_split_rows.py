@@ -75,9 +75,8 @@ def row_axes(op: graph.LayerOp, axis: int) -> dict[int, int] | None:
         case graph.MatmulOp() if axis == rank - 2 and len(shape_of(op.a)) == rank and is_weight(op.b):
             return {0: axis}
         case graph.GemmOp() if axis == 0 and op.trans_a is None and is_weight(op.b):
-            return {0: 0} | (
-                {2: 0} if len(op.operands) > 2 and shape_of(op.operands[2])[0] == shape_of(op.result)[0] else {}
-            )
+            has_rows = op.c is not None and shape_of(op.c)[:-1] == shape_of(op.result)[:-1]
+            return {0: 0, 2: 0} if has_rows else {0: 0}
         case graph.StandardizeOp() | graph.LayerNormOp() if axis < op.axis.value.data:
             return {0: axis}
         case _ if isinstance(op, ELEMENTWISE):

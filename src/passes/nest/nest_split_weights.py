@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -62,10 +62,8 @@ class NestSplitWeightsPass(ModulePass):
         if room_bytes is None:
             return
         constants = Constants.of(op)
-        for group in [inner for inner in op.walk() if isinstance(inner, nest.GroupOp) and not inner.is_mapped]:
-            split = _split_of(group, room_bytes, self.share or SHARE, constants)
-            if split is not None:
-                Parts(group, split, constants).make()
+        for group, split in list(split_weights(op, room_bytes, self.share or SHARE, constants)):
+            Parts(group, split, constants).make()
         constants.tidy()
 
 
@@ -75,6 +73,17 @@ class Split(NamedTuple):
     dim: str
     step: int
     axes: Mapping[str, int]
+
+
+def split_weights(
+    module: ModuleOp, room_bytes: int, share: float, constants: Constants
+) -> Iterator[tuple[nest.GroupOp, Split]]:
+    """Groups to cut, and how."""
+    for op in module.walk():
+        if isinstance(op, nest.GroupOp) and not op.is_mapped:
+            split = _split_of(op, room_bytes, share, constants)
+            if split is not None:
+                yield op, split
 
 
 def _split_of(op: nest.GroupOp, room_bytes: int, share: float, constants: Constants) -> Split | None:

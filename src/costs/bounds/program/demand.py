@@ -28,7 +28,7 @@ Dims = dict[str, Axis]
 class Need:
     """Points of a kernel that are carried out, elements that they write, and what of other values that needs.
 
-    All of `reads`, and one of `either`, nobody knows which.
+    All demands of `reads` are needed, and at least one of those of `either`.
     """
 
     points: int

@@ -113,7 +113,7 @@ class Rates:
 
 @lru_cache(maxsize=16)
 def rates_of(machine: Machine) -> Rates:
-    """Those of a machine, which many programs are made for: remembered between them."""
+    """The rates of a machine, shared by the bounds of all programs for it."""
     return Rates(machine)
 
 

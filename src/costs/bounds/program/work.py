@@ -100,6 +100,7 @@ class Work:
         On machines of stages only products are counted: numbers that change other numbers may be in other steps.
         """
         found: list[Option] = []
+        is_whole = needed.points >= points_inside(step, self.shapes)
         for node in self.machine.computes:
             for capability in node.capabilities:
                 if self.machine.stages is not None and kind_of(capability) != PRODUCTS:
@@ -107,10 +108,13 @@ class Work:
                 for match in alternatives(step.kernel, capability):
                     if any((m.node, m.capability) == (node.name, capability.name) for m in self.machine.macros):
                         return ()
-                    found += self._by(step, needed, match, capability)
+                    found += self._by(step, needed, is_whole, match, capability)
         return tuple(found)
 
-    def _by(self, step: Step, needed: Need, match: Match, capability: Capability) -> list[Option]:
+    def _by(self, step: Step, needed: Need, is_whole: bool, match: Match, capability: Capability) -> list[Option]:
+        """Of an instruction, one option for each mnemonic; `is_whole` where all points that read within bounds are
+        needed.
+        """
         extents = dict.fromkeys((dim.name for dim in capability.dims), 1)
         taps = _taps(step) if isinstance(capability.statement.target, Strided) else frozenset[str]()
         longer = {slot for dim, names in match.slots if dim in taps for slot in names}
@@ -129,7 +133,7 @@ class Work:
         least = rate.cycles
         if needed.points:
             least = max(least, self._sums_in_blocks(step, needed, match, capability, extents) / needed.points)
-        if needed.points >= points_inside(step, self.shapes):
+        if is_whole:
             least = max(least, self._in_blocks(step, match, capability, extents))
         memories = {memory.name: memory for memory in self.machine.memories}
         tensors = dict(match.tensors)

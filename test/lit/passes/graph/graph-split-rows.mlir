@@ -57,3 +57,17 @@ func.func @over_rows(%x: tensor<4x2xf32>) -> tensor<4x1xf32> {
   %2 = graph.matmul %1, %d : (tensor<4x4xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
   func.return %2 : tensor<4x1xf32>
 }
+
+// A bias of as many features as there are rows is no map of rows: each chunk adds all of it.
+// CHECK-LABEL: func.func @bias
+// CHECK: graph.gemm %{{.*}}, %u, %b : (tensor<2x2xf32>, tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+// CHECK: graph.gemm %{{.*}}, %u, %b : (tensor<2x2xf32>, tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+func.func @bias(%x: tensor<4x2xf32>) -> tensor<4x1xf32> {
+  %b = graph.weight @b = dense<1.0> : tensor<4xf32> : tensor<4xf32>
+  %u = graph.weight @u = dense<1.0> : tensor<2x4xf32> : tensor<2x4xf32>
+  %d = graph.weight @d = dense<1.0> : tensor<4x1xf32> : tensor<4x1xf32>
+  %0 = graph.gemm %x, %u, %b : (tensor<4x2xf32>, tensor<2x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+  %1 = graph.unary relu %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = graph.matmul %1, %d : (tensor<4x4xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
+  func.return %2 : tensor<4x1xf32>
+}
