@@ -12,13 +12,8 @@ from tilewright.driver import load_model, make_context, parse_passes
 from tilewright.errors import TilewrightError
 from tilewright.passes.nest.trees import group_of
 from tilewright.search.group_tiles.tiling import tile_group
-from tilewright.search.group_tiles.validation import (
-    Move,
-    TilingProblem,
-    tiling_problem,
-    valid_tilings,
-    valid_tilings_by_z3,
-)
+
+from .covenant_tilings import Move, TilingProblem, tiling_problem, valid_tilings, valid_tilings_by_z3
 
 FIGURE_8 = TilingProblem((("n", 12),), tuple(Move(("n",), 16, 32, "MEM2") for _ in range(3)), {"MEM2": 3 * 16 * 6})
 

@@ -13,12 +13,12 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from ...algebra.factors import divisors_of
-from ...costs.mapping.matching import matches
-from ...costs.mapping.place import memory_path, offchip, place
-from ...costs.mapping.problem import Group
-from ...errors import TilewrightError
-from ...machine import Machine
+from tilewright.algebra.factors import divisors_of
+from tilewright.costs.mapping.matching import matches
+from tilewright.costs.mapping.place import memory_path, offchip, place
+from tilewright.costs.mapping.problem import Group
+from tilewright.errors import TilewrightError
+from tilewright.machine import Machine
 
 MAX_TILINGS = 1 << 20
 Tiling = tuple[int, ...]
