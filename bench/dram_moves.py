@@ -6,7 +6,7 @@ import numpy as np
 from measure import Report, cpu_seconds
 
 from tilewright.costs.dram import Model, net_tables, score, workspace
-from tilewright.costs.dram.workspace import FIRST, FUSED_GROUP, GROUP, LAYER_TILES, STEP
+from tilewright.costs.dram.workspace import FUSED_GROUP, Stages
 from tilewright.costs.soma import hardware
 from tilewright.costs.soma.blocks import splits
 from tilewright.search.dram.living import Living, anneal_lives, latency_of, living
@@ -29,8 +29,8 @@ def transfers_of(name: str, batch: int, tiles: int) -> Living:
     work = workspace(net, 1 << 15)
     score(net, model, splits(4), batch, state, work, 0, 0)
     stages = work.stages
-    last = stages[FIRST] + (stages[LAYER_TILES] - 1) * stages[STEP] + 1
-    ends = np.array([last[stages[GROUP] == group].max() for group in stages[GROUP]])
+    last = stages[Stages.FIRST] + (stages[Stages.TILES] - 1) * stages[Stages.STEP] + 1
+    ends = np.array([last[stages[Stages.GROUP] == group].max() for group in stages[Stages.GROUP]])
     return living(work, ends)
 
 

@@ -14,37 +14,19 @@ from .compiled import inner
 from .tables import (
     AS_INPUT,
     AS_WEIGHTS,
-    AXIS_0,
-    AXIS_1,
-    AXIS_2,
-    CHANNELS,
     ELTWISE,
     FC,
-    GROUP_CHANNELS,
-    HEIGHT,
-    INPUT_CHANNELS,
-    INPUT_HEIGHT,
-    INPUT_WIDTH,
-    KERNEL_HEIGHT,
-    KERNEL_WIDTH,
-    KIND,
-    PAD_ABOVE,
-    PAD_LEFT,
     POINTWISE,
     POOL,
     REARRANGE,
-    ROLE,
-    SOURCE,
-    SOURCE_CHANNELS,
-    STRIDE_HEIGHT,
-    STRIDE_WIDTH,
     TRANSPOSE,
     UPSAMPLE,
-    WIDTH,
+    Edges,
     Ints,
+    Layers,
     Net,
 )
-from .workspace import BOX_CHANNELS, COLUMN_FROM, COLUMN_TO, FUSED, ROW_FROM, ROW_TO, SAMPLES
+from .workspace import Ranges, Stages
 
 
 class Cuts(NamedTuple):
@@ -66,32 +48,42 @@ def source_range(
     `other` and `channels` are the extents of the tile along its other axes.
     """
     layers = net.layers
-    kind: int = layers[layer, KIND]
+    kind: int = layers[layer, Layers.KIND]
     first, last = 1 << 40, 0
     if role & AS_WEIGHTS:
         extent = (
-            layers[layer, GROUP_CHANNELS] if vertical else layers[layer, KERNEL_HEIGHT] * layers[layer, KERNEL_WIDTH]
+            layers[layer, Layers.GROUP_CHANNELS]
+            if vertical
+            else layers[layer, Layers.KERNEL_HEIGHT] * layers[layer, Layers.KERNEL_WIDTH]
         )
         first, last = 0, extent
     if not role & AS_INPUT:
         return first, last
-    size = layers[layer, INPUT_HEIGHT] if vertical else layers[layer, INPUT_WIDTH]
+    size = layers[layer, Layers.INPUT_HEIGHT] if vertical else layers[layer, Layers.INPUT_WIDTH]
     if kind in (FC, REARRANGE):
         return 0, max(last, size)
     if kind == TRANSPOSE:
         axis = 1 if vertical else 2
-        if layers[layer, AXIS_0] == axis:
+        if layers[layer, Layers.AXIS_0] == axis:
             return 0, max(last, channels)
-        own = layers[layer, AXIS_1] if vertical else layers[layer, AXIS_2]
+        own = layers[layer, Layers.AXIS_1] if vertical else layers[layer, Layers.AXIS_2]
         return (min(first, low), max(last, high)) if own == axis else (0, max(last, other))
     if kind in (ELTWISE, POINTWISE):
         return min(first, low), max(last, high)
     if kind == UPSAMPLE:
-        times = (layers[layer, HEIGHT] if vertical else layers[layer, WIDTH]) // size
+        times = (layers[layer, Layers.HEIGHT] if vertical else layers[layer, Layers.WIDTH]) // size
         return min(first, low // times), max(last, -(-high // times))
-    stride, kernel, pad = layers[layer, STRIDE_WIDTH], layers[layer, KERNEL_WIDTH], layers[layer, PAD_LEFT]
+    stride, kernel, pad = (
+        layers[layer, Layers.STRIDE_WIDTH],
+        layers[layer, Layers.KERNEL_WIDTH],
+        layers[layer, Layers.PAD_LEFT],
+    )
     if vertical:
-        stride, kernel, pad = layers[layer, STRIDE_HEIGHT], layers[layer, KERNEL_HEIGHT], layers[layer, PAD_ABOVE]
+        stride, kernel, pad = (
+            layers[layer, Layers.STRIDE_HEIGHT],
+            layers[layer, Layers.KERNEL_HEIGHT],
+            layers[layer, Layers.PAD_ABOVE],
+        )
     begin = min(max(0, low * stride - pad), size - 1)
     end = max(begin + 1, min((high - 1) * stride + kernel - pad, size))
     return min(first, begin), max(last, end)
@@ -101,15 +93,17 @@ def source_range(
 def source_channels(net: Net, layer: int, edge: int, height: int, width: int, channels: int) -> int:
     """Channels of a source that layer `layer` reads: all those of a concatenation, as SoMa counts."""
     layers = net.layers
-    kind: int = layers[layer, KIND]
+    kind: int = layers[layer, Layers.KIND]
     found = 0
-    if net.edges[ROLE, edge] & AS_WEIGHTS:
-        found = net.edges[SOURCE_CHANNELS, edge]
-    if not net.edges[ROLE, edge] & AS_INPUT:
+    if net.edges[Edges.ROLE, edge] & AS_WEIGHTS:
+        found = net.edges[Edges.CHANNELS, edge]
+    if not net.edges[Edges.ROLE, edge] & AS_INPUT:
         return found
-    given = layers[layer, INPUT_CHANNELS]
+    given = layers[layer, Layers.INPUT_CHANNELS]
     if kind == TRANSPOSE:
-        given = channels if layers[layer, AXIS_0] == 0 else (height if layers[layer, AXIS_1] == 0 else width)
+        given = (
+            channels if layers[layer, Layers.AXIS_0] == 0 else (height if layers[layer, Layers.AXIS_1] == 0 else width)
+        )
     elif kind in (ELTWISE, POINTWISE, POOL, UPSAMPLE):
         given = channels
     return max(found, given)
@@ -157,66 +151,73 @@ def _fixed_axes(stages: Ints, net: Net, order: Ints, low: int, high: int, group:
     for place in range(low, high):
         layer: int = order[place]
         layers = net.layers
-        if layers[layer, KIND] != TRANSPOSE:
+        if layers[layer, Layers.KIND] != TRANSPOSE:
             continue
         for edge in range(net.first_edge[layer], net.first_edge[layer + 1]):
-            source: int = net.edges[SOURCE, edge]
-            if source >= 0 and stages[FUSED, source] == group:
-                rows &= layers[layer, AXIS_0] != 1 and layers[layer, AXIS_1] != 0
-                columns &= layers[layer, AXIS_0] != 2 and layers[layer, AXIS_2] != 0
+            source: int = net.edges[Edges.SOURCE, edge]
+            if source >= 0 and stages[Stages.FUSED, source] == group:
+                rows &= layers[layer, Layers.AXIS_0] != 1 and layers[layer, Layers.AXIS_1] != 0
+                columns &= layers[layer, Layers.AXIS_0] != 2 and layers[layer, Layers.AXIS_2] != 0
     return rows, columns
 
 
 @inner
 def _cut_axes(stages: Ints, ranges: Ints, net: Net, layer: int, cuts: Cuts, exact: int) -> None:
     """Tiles of a layer that no other in the group reads."""
-    height, width = net.layers[layer, HEIGHT], net.layers[layer, WIDTH]
-    stages[BOX_CHANNELS, layer] = net.layers[layer, CHANNELS]
+    height, width = net.layers[layer, Layers.HEIGHT], net.layers[layer, Layers.WIDTH]
+    stages[Stages.CHANNELS, layer] = net.layers[layer, Layers.CHANNELS]
     if exact == 0:
-        ranges[ROW_FROM, layer, 0] = ranges[COLUMN_FROM, layer, 0] = 0
-        ranges[ROW_TO, layer, 0] = -(-height // cuts.rows)
-        ranges[COLUMN_TO, layer, 0] = -(-width // cuts.columns)
+        ranges[Ranges.ROW_FROM, layer, 0] = ranges[Ranges.COLUMN_FROM, layer, 0] = 0
+        ranges[Ranges.ROW_TO, layer, 0] = -(-height // cuts.rows)
+        ranges[Ranges.COLUMN_TO, layer, 0] = -(-width // cuts.columns)
         return
     for i in range(cuts.rows):
-        ranges[ROW_FROM, layer, i] = i * height // cuts.rows
-        ranges[ROW_TO, layer, i] = (i + 1) * height // cuts.rows
+        ranges[Ranges.ROW_FROM, layer, i] = i * height // cuts.rows
+        ranges[Ranges.ROW_TO, layer, i] = (i + 1) * height // cuts.rows
     for i in range(cuts.columns):
-        ranges[COLUMN_FROM, layer, i] = i * width // cuts.columns
-        ranges[COLUMN_TO, layer, i] = (i + 1) * width // cuts.columns
+        ranges[Ranges.COLUMN_FROM, layer, i] = i * width // cuts.columns
+        ranges[Ranges.COLUMN_TO, layer, i] = (i + 1) * width // cuts.columns
 
 
 @inner
 def _clear(stages: Ints, ranges: Ints, layer: int, cuts: Cuts) -> None:
-    stages[BOX_CHANNELS, layer] = 0
+    stages[Stages.CHANNELS, layer] = 0
     for i in range(cuts.row_classes):
-        ranges[ROW_FROM, layer, i], ranges[ROW_TO, layer, i] = 1 << 40, 0
+        ranges[Ranges.ROW_FROM, layer, i], ranges[Ranges.ROW_TO, layer, i] = 1 << 40, 0
     for i in range(cuts.column_classes):
-        ranges[COLUMN_FROM, layer, i], ranges[COLUMN_TO, layer, i] = 1 << 40, 0
+        ranges[Ranges.COLUMN_FROM, layer, i], ranges[Ranges.COLUMN_TO, layer, i] = 1 << 40, 0
 
 
 @inner
 def _reach_back(stages: Ints, ranges: Ints, net: Net, layer: int, edge: int, cuts: Cuts, exact: int) -> None:
     """Widen the tiles of the source of `edge` to what `layer` reads."""
-    source, role, channels = net.edges[SOURCE, edge], net.edges[ROLE, edge], stages[BOX_CHANNELS, layer]
-    height = ranges[ROW_TO, layer, 0] - ranges[ROW_FROM, layer, 0]
-    width = ranges[COLUMN_TO, layer, 0] - ranges[COLUMN_FROM, layer, 0]
+    source, role, channels = net.edges[Edges.SOURCE, edge], net.edges[Edges.ROLE, edge], stages[Stages.CHANNELS, layer]
+    height = ranges[Ranges.ROW_TO, layer, 0] - ranges[Ranges.ROW_FROM, layer, 0]
+    width = ranges[Ranges.COLUMN_TO, layer, 0] - ranges[Ranges.COLUMN_FROM, layer, 0]
     if exact == 0:
         given = source_channels(net, layer, edge, height, width, channels)
-        stages[BOX_CHANNELS, source] = max(stages[BOX_CHANNELS, source], given)
+        stages[Stages.CHANNELS, source] = max(stages[Stages.CHANNELS, source], given)
     else:
-        stages[BOX_CHANNELS, source] = net.edges[SOURCE_CHANNELS, edge]
+        stages[Stages.CHANNELS, source] = net.edges[Edges.CHANNELS, edge]
     for i in range(cuts.row_classes):
         low, high = source_range(
-            net, layer, role, True, ranges[ROW_FROM, layer, i], ranges[ROW_TO, layer, i], width, channels
+            net, layer, role, True, ranges[Ranges.ROW_FROM, layer, i], ranges[Ranges.ROW_TO, layer, i], width, channels
         )
-        ranges[ROW_FROM, source, i] = min(ranges[ROW_FROM, source, i], low)
-        ranges[ROW_TO, source, i] = max(ranges[ROW_TO, source, i], high)
+        ranges[Ranges.ROW_FROM, source, i] = min(ranges[Ranges.ROW_FROM, source, i], low)
+        ranges[Ranges.ROW_TO, source, i] = max(ranges[Ranges.ROW_TO, source, i], high)
     for i in range(cuts.column_classes):
         low, high = source_range(
-            net, layer, role, False, ranges[COLUMN_FROM, layer, i], ranges[COLUMN_TO, layer, i], height, channels
+            net,
+            layer,
+            role,
+            False,
+            ranges[Ranges.COLUMN_FROM, layer, i],
+            ranges[Ranges.COLUMN_TO, layer, i],
+            height,
+            channels,
         )
-        ranges[COLUMN_FROM, source, i] = min(ranges[COLUMN_FROM, source, i], low)
-        ranges[COLUMN_TO, source, i] = max(ranges[COLUMN_TO, source, i], high)
+        ranges[Ranges.COLUMN_FROM, source, i] = min(ranges[Ranges.COLUMN_FROM, source, i], low)
+        ranges[Ranges.COLUMN_TO, source, i] = max(ranges[Ranges.COLUMN_TO, source, i], high)
 
 
 @inner
@@ -229,30 +230,30 @@ def cut_group(
     group takes of it for one tile.
     """
     low, high = span
-    group = stages[FUSED, order[low]]
+    group = stages[Stages.FUSED, order[low]]
     rows, columns = _fixed_axes(stages, net, order, low, high, group)
     samples = gcd(batch, tiles)
     nothing, cuts = Cuts(0, 0, 0, 0, 0), Cuts(0, 0, 0, 1, 1)
     room = ranges.shape[2]
     for place in range(high - 1, low - 1, -1):
-        stages[BOX_CHANNELS, order[place]] = -1
+        stages[Stages.CHANNELS, order[place]] = -1
     for place in range(high - 1, low - 1, -1):
         layer: int = order[place]
-        stages[SAMPLES, layer] = batch // samples
-        if stages[BOX_CHANNELS, layer] == -1:
+        stages[Stages.SAMPLES, layer] = batch // samples
+        if stages[Stages.CHANNELS, layer] == -1:
             if exact == 0 or cuts.rows == 0:
-                shape = net.layers[layer, HEIGHT], net.layers[layer, WIDTH]
+                shape = net.layers[layer, Layers.HEIGHT], net.layers[layer, Layers.WIDTH]
                 tall, wide = factor(tiles // samples, shape[0], shape[1], rows, columns)
                 if tall == 0 or tall > room or wide > room:
                     return nothing
                 cuts = Cuts(samples, tall, wide, tall if exact else 1, wide if exact else 1)
-            elif cuts.rows > net.layers[layer, HEIGHT] or cuts.columns > net.layers[layer, WIDTH]:
+            elif cuts.rows > net.layers[layer, Layers.HEIGHT] or cuts.columns > net.layers[layer, Layers.WIDTH]:
                 return nothing
             _cut_axes(stages, ranges, net, layer, cuts, exact)
         for edge in range(net.first_edge[layer], net.first_edge[layer + 1]):
-            source: int = net.edges[SOURCE, edge]
-            if source >= 0 and stages[FUSED, source] == group:
-                if stages[BOX_CHANNELS, source] == -1:
+            source: int = net.edges[Edges.SOURCE, edge]
+            if source >= 0 and stages[Stages.FUSED, source] == group:
+                if stages[Stages.CHANNELS, source] == -1:
                     _clear(stages, ranges, source, cuts)
                 _reach_back(stages, ranges, net, layer, edge, cuts, exact)
     return cuts

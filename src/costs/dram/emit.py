@@ -6,59 +6,20 @@ from ..soma.blocks import Split
 from .boxes import Cuts, cut_group
 from .compiled import inner
 from .staying import cell_of, is_there, source_box, stays
-from .tables import EDGE_LAYER, SOURCE, SOURCE_CHANNELS, TWIN, WEIGHT_BYTES, Ints, Model, Net
+from .tables import Edges, Ints, Layers, Model, Net
 from .tile_price import price_tile
 from .workspace import (
-    BOUND,
-    BOUND_LOAD,
-    BOX_CHANNELS,
-    COLUMN_FROM,
-    COLUMN_TO,
-    COMPUTE_CYCLES,
-    CUT,
-    CYCLES,
-    DISTANCE,
-    DRAM_BYTES,
-    DRAM_CYCLES,
-    FIRST,
-    FREE,
-    FREE_LOAD,
-    FUSED,
-    GROUP,
     JOINED,
-    KEPT_UNTIL,
     LAYER_GROUP,
-    LAYER_TILES,
-    LEFT,
-    LOAD_CYCLES,
-    LOAD_EDGE,
-    LOAD_LAST,
-    LOAD_POSITION,
-    LOAD_SIZE,
-    LOAD_SOURCE,
-    LOAD_TILE,
-    LOADS,
-    MOVES,
-    ORDER,
-    POSITIONS,
-    RESULT,
     REUSED,
-    ROW_FROM,
-    ROW_TO,
-    SAMPLES,
-    STEP,
-    STORE_CYCLES,
-    STORE_LAYER,
-    STORE_POSITION,
-    STORE_SIZE,
-    STORE_TILE,
-    STORE_USED,
-    STORES,
-    STREAMED,
     STREAMING,
-    TILE_CYCLES,
-    TILES,
-    USAGE,
+    Loads,
+    Positions,
+    Ranges,
+    Stages,
+    State,
+    Stores,
+    Tally,
     Workspace,
 )
 
@@ -74,20 +35,20 @@ def place_layers(state: Ints, stages: Ints) -> int:
     count, group, fused, position, low = state.shape[1], -1, -1, 0, 0
     while low < count:
         high = low + 1
-        while high < count and state[CUT, high] == JOINED:
+        while high < count and state[State.CUT, high] == JOINED:
             high += 1
         fused += 1
-        if low == 0 or state[CUT, low] == LAYER_GROUP:
+        if low == 0 or state[State.CUT, low] == LAYER_GROUP:
             group += 1
-        tiles = state[TILES, low]
+        tiles = state[State.TILES, low]
         for place in range(low, high):
-            layer = state[ORDER, place]
-            stages[GROUP, layer] = group
-            stages[FUSED, layer] = fused
-            stages[FIRST, layer] = position + place - low
-            stages[STEP, layer] = high - low
-            stages[LAYER_TILES, layer] = tiles
-            stages[LEFT, layer] = 0
+            layer = state[State.ORDER, place]
+            stages[Stages.GROUP, layer] = group
+            stages[Stages.FUSED, layer] = fused
+            stages[Stages.FIRST, layer] = position + place - low
+            stages[Stages.STEP, layer] = high - low
+            stages[Stages.TILES, layer] = tiles
+            stages[Stages.LEFT, layer] = 0
         position += (high - low) * tiles
         low = high
     return position
@@ -97,18 +58,18 @@ def place_layers(state: Ints, stages: Ints) -> int:
 def _keep(net: Net, stages: Ints, layer: int) -> None:
     """Fill the last rows of `stages`: how long results stay."""
     low, high = net.first_reader[layer], net.first_reader[layer + 1]
-    stages[MOVES, layer] = low == high
-    stages[DISTANCE, layer] = stages[KEPT_UNTIL, layer] = 0
+    stages[Stages.MOVES, layer] = low == high
+    stages[Stages.DISTANCE, layer] = stages[Stages.KEPT_UNTIL, layer] = 0
     for place in range(low, high):
         reader = net.reader[place]
-        if stages[FUSED, reader] == stages[FUSED, layer]:
-            distance = stages[FIRST, reader] - stages[FIRST, layer]
-            stages[DISTANCE, layer] = max(stages[DISTANCE, layer], distance)
-        elif stages[GROUP, reader] == stages[GROUP, layer]:
-            end = stages[FIRST, reader] + (stages[LAYER_TILES, reader] - 1) * stages[STEP, reader] + 1
-            stages[KEPT_UNTIL, layer] = max(stages[KEPT_UNTIL, layer], end)
+        if stages[Stages.FUSED, reader] == stages[Stages.FUSED, layer]:
+            distance = stages[Stages.FIRST, reader] - stages[Stages.FIRST, layer]
+            stages[Stages.DISTANCE, layer] = max(stages[Stages.DISTANCE, layer], distance)
+        elif stages[Stages.GROUP, reader] == stages[Stages.GROUP, layer]:
+            end = stages[Stages.FIRST, reader] + (stages[Stages.TILES, reader] - 1) * stages[Stages.STEP, reader] + 1
+            stages[Stages.KEPT_UNTIL, layer] = max(stages[Stages.KEPT_UNTIL, layer], end)
         else:
-            stages[MOVES, layer] = 1
+            stages[Stages.MOVES, layer] = 1
 
 
 @inner
@@ -120,68 +81,68 @@ def _transfer_cycles(model: Model, size: int) -> int:
 def _add_load(
     loads: Ints, tally: Ints, model: Model, size: int, life: tuple[int, int], edge: int, tile: int, source: int
 ) -> int:
-    row = tally[LOADS]
-    loads[LOAD_SIZE, row] = size
-    loads[LOAD_CYCLES, row] = _transfer_cycles(model, size)
-    loads[LOAD_POSITION, row] = life[0]
-    loads[LOAD_LAST, row] = life[1]
-    loads[LOAD_EDGE, row] = edge
-    loads[LOAD_TILE, row] = tile
-    loads[LOAD_SOURCE, row] = source
+    row = tally[Tally.LOADS]
+    loads[Loads.SIZE, row] = size
+    loads[Loads.CYCLES, row] = _transfer_cycles(model, size)
+    loads[Loads.POSITION, row] = life[0]
+    loads[Loads.LAST, row] = life[1]
+    loads[Loads.EDGE, row] = edge
+    loads[Loads.TILE, row] = tile
+    loads[Loads.SOURCE, row] = source
     if source < 0:
-        loads[FREE_LOAD, tally[FREE]] = row
-        tally[FREE] += 1
+        loads[Loads.FREE, tally[Tally.FREE]] = row
+        tally[Tally.FREE] += 1
     else:
-        loads[BOUND_LOAD, tally[BOUND]] = row
-        tally[BOUND] += 1
-    tally[LOADS] = row + 1
+        loads[Loads.BOUND, tally[Tally.BOUND]] = row
+        tally[Tally.BOUND] += 1
+    tally[Tally.LOADS] = row + 1
     return row
 
 
 @inner
 def _add_store(work: Workspace, model: Model, size: int, position: int, used: int, layer: int, tile: int) -> None:
-    stores, row = work.stores, work.tally[STORES]
-    stores[STORE_SIZE, row] = size
-    stores[STORE_CYCLES, row] = _transfer_cycles(model, size)
-    stores[STORE_POSITION, row] = position
-    stores[STORE_USED, row] = used
-    stores[STORE_LAYER, row] = layer
-    stores[STORE_TILE, row] = tile
-    work.stages[LEFT, layer] += 1
-    work.tally[STORES] = row + 1
+    stores, row = work.stores, work.tally[Tally.STORES]
+    stores[Stores.SIZE, row] = size
+    stores[Stores.CYCLES, row] = _transfer_cycles(model, size)
+    stores[Stores.POSITION, row] = position
+    stores[Stores.USED, row] = used
+    stores[Stores.LAYER, row] = layer
+    stores[Stores.TILE, row] = tile
+    work.stages[Stages.LEFT, layer] += 1
+    work.tally[Tally.STORES] = row + 1
 
 
 @inner
 def _source_bytes(net: Net, stages: Ints, ranges: Ints, layer: int, edge: int, cell: tuple[int, int]) -> int:
     above, below, first, last = source_box(net, stages, ranges, layer, edge, cell)
-    return stages[SAMPLES, layer] * net.edges[SOURCE_CHANNELS, edge] * (below - above) * (last - first)
+    return stages[Stages.SAMPLES, layer] * net.edges[Edges.CHANNELS, edge] * (below - above) * (last - first)
 
 
 @inner
 def _joint_bytes(net: Net, work: Workspace, one: int, two: int, cell: tuple[int, int]) -> int:
     """Bytes of the smallest box that holds what edges `one` and `two` read of one source."""
-    stages, ranges, layer = work.stages, work.ranges, net.edges[EDGE_LAYER, one]
+    stages, ranges, layer = work.stages, work.ranges, net.edges[Edges.LAYER, one]
     above, below, first, last = source_box(net, stages, ranges, layer, one, cell)
-    top, bottom, left, right = source_box(net, stages, ranges, net.edges[EDGE_LAYER, two], two, cell)
+    top, bottom, left, right = source_box(net, stages, ranges, net.edges[Edges.LAYER, two], two, cell)
     rows, columns = max(below, bottom) - min(above, top), max(last, right) - min(first, left)
-    return stages[SAMPLES, layer] * net.edges[SOURCE_CHANNELS, one] * rows * columns
+    return stages[Stages.SAMPLES, layer] * net.edges[Edges.CHANNELS, one] * rows * columns
 
 
 @inner
 def _joins_load(net: Net, model: Model, work: Workspace, edge: int, tile: int, cell: tuple[int, int], at: int) -> bool:
     """Whether another layer of the fused group loads from the same source for this tile; that load then serves both."""
-    loads, fused = work.loads, work.stages[FUSED, net.edges[EDGE_LAYER, edge]]
-    twin = net.edges[TWIN, edge]
+    loads, fused = work.loads, work.stages[Stages.FUSED, net.edges[Edges.LAYER, edge]]
+    twin = net.edges[Edges.TWIN, edge]
     while twin != edge:
         row = work.edge_load[0, twin]
-        if work.stages[FUSED, net.edges[EDGE_LAYER, twin]] == fused and row < work.tally[LOADS]:
-            if loads[LOAD_EDGE, row] == twin and loads[LOAD_TILE, row] == tile:
-                size = max(loads[LOAD_SIZE, row], _joint_bytes(net, work, edge, twin, cell))
-                loads[LOAD_SIZE, row] = size
-                loads[LOAD_CYCLES, row] = _transfer_cycles(model, size)
-                loads[LOAD_LAST, row] = max(loads[LOAD_LAST, row], at + 1)
+        if work.stages[Stages.FUSED, net.edges[Edges.LAYER, twin]] == fused and row < work.tally[Tally.LOADS]:
+            if loads[Loads.EDGE, row] == twin and loads[Loads.TILE, row] == tile:
+                size = max(loads[Loads.SIZE, row], _joint_bytes(net, work, edge, twin, cell))
+                loads[Loads.SIZE, row] = size
+                loads[Loads.CYCLES, row] = _transfer_cycles(model, size)
+                loads[Loads.LAST, row] = max(loads[Loads.LAST, row], at + 1)
                 return True
-        twin = net.edges[TWIN, twin]
+        twin = net.edges[Edges.TWIN, twin]
     return False
 
 
@@ -194,22 +155,24 @@ def emit(net: Net, model: Model, splits: tuple[Split, ...], batch: int, state: I
     work.energy[len(work.energy) - 1] = 0.0
     work.edge_load[2] = -1
     positions = place_layers(state, stages)
-    tally[POSITIONS] = positions
+    tally[Tally.POSITIONS] = positions
     if positions + 2 > work.positions.shape[1]:
         return TOO_MANY
     for position in range(positions + 2):
-        work.positions[USAGE, position] = 0
+        work.positions[Positions.USAGE, position] = 0
     low, count = 0, state.shape[1]
     while low < count:
         high = low + 1
-        while high < count and state[CUT, high] == JOINED:
+        while high < count and state[State.CUT, high] == JOINED:
             high += 1
-        cuts = cut_group(stages, work.ranges, net, state[ORDER], (low, high), state[TILES, low], batch, model.exact)
+        cuts = cut_group(
+            stages, work.ranges, net, state[State.ORDER], (low, high), state[State.TILES, low], batch, model.exact
+        )
         if cuts.samples == 0:
             return UNCUTTABLE
         for place in range(low, high):
-            _keep(net, stages, state[ORDER, place])
-        for tile in range(state[TILES, low]):
+            _keep(net, stages, state[State.ORDER, place])
+        for tile in range(state[State.TILES, low]):
             outcome = _emit_tile(net, model, splits, state, work, (low, high), cuts, tile, batch)
             if outcome != FITS:
                 return outcome
@@ -227,11 +190,11 @@ def _price(
     for edge in range(net.first_edge[layer], net.first_edge[layer + 1]):
         work.edge_load[1, edge] = _source_bytes(net, stages, ranges, layer, edge, cell)
         read += work.edge_load[1, edge]
-    height = ranges[ROW_TO, layer, cell[0]] - ranges[ROW_FROM, layer, cell[0]]
-    width = ranges[COLUMN_TO, layer, cell[1]] - ranges[COLUMN_FROM, layer, cell[1]]
-    box = stages[SAMPLES, layer], stages[BOX_CHANNELS, layer], height, width
+    height = ranges[Ranges.ROW_TO, layer, cell[0]] - ranges[Ranges.ROW_FROM, layer, cell[0]]
+    width = ranges[Ranges.COLUMN_TO, layer, cell[1]] - ranges[Ranges.COLUMN_FROM, layer, cell[1]]
+    box = stages[Stages.SAMPLES, layer], stages[Stages.CHANNELS, layer], height, width
     cycles, energy = price_tile(work, net, model, splits, layer, box, read)
-    stages[TILE_CYCLES, layer], work.energy[layer] = cycles, energy
+    stages[Stages.TILE_CYCLES, layer], work.energy[layer] = cycles, energy
     return cycles > 0
 
 
@@ -252,25 +215,25 @@ def _emit_tile(
     changed = tile == 0 or (model.exact > 0 and cuts.rows * cuts.columns > 1)
     ranges, stages = work.ranges, work.stages
     for place in range(span[0], span[1]):
-        layer = state[ORDER, place]
+        layer = state[State.ORDER, place]
         if changed and not _price(net, model, splits, work, layer, (row, column)):
             return TOO_BIG_FOR_CORES
-        loads = work.tally[LOADS] + 1 + net.first_edge[layer + 1] - net.first_edge[layer]
+        loads = work.tally[Tally.LOADS] + 1 + net.first_edge[layer + 1] - net.first_edge[layer]
         if loads > work.loads.shape[1]:
             return TOO_MANY
-        position = stages[FIRST, layer] + tile * stages[STEP, layer]
-        work.positions[CYCLES, position] = stages[TILE_CYCLES, layer]
+        position = stages[Stages.FIRST, layer] + tile * stages[Stages.STEP, layer]
+        work.positions[Positions.CYCLES, position] = stages[Stages.TILE_CYCLES, layer]
         work.energy[len(work.energy) - 1] += work.energy[layer]
-        _emit_loads(net, model, work, layer, tile, cuts, position, state[STREAMED, span[0]], batch)
-        height = ranges[ROW_TO, layer, row] - ranges[ROW_FROM, layer, row]
-        width = ranges[COLUMN_TO, layer, column] - ranges[COLUMN_FROM, layer, column]
-        size = stages[SAMPLES, layer] * stages[BOX_CHANNELS, layer] * height * width
-        end = max(stages[KEPT_UNTIL, layer], position + 1 + stages[DISTANCE, layer])
-        if stages[MOVES, layer]:
+        _emit_loads(net, model, work, layer, tile, cuts, position, state[State.STREAMED, span[0]], batch)
+        height = ranges[Ranges.ROW_TO, layer, row] - ranges[Ranges.ROW_FROM, layer, row]
+        width = ranges[Ranges.COLUMN_TO, layer, column] - ranges[Ranges.COLUMN_FROM, layer, column]
+        size = stages[Stages.SAMPLES, layer] * stages[Stages.CHANNELS, layer] * height * width
+        end = max(stages[Stages.KEPT_UNTIL, layer], position + 1 + stages[Stages.DISTANCE, layer])
+        if stages[Stages.MOVES, layer]:
             _add_store(work, model, size, position, end, layer, tile)
-        work.positions[RESULT, position] = size
-        work.positions[USAGE, position + 1] += size
-        work.positions[USAGE, end + 1] -= size
+        work.positions[Positions.RESULT, position] = size
+        work.positions[Positions.USAGE, position + 1] += size
+        work.positions[Positions.USAGE, end + 1] -= size
     return FITS
 
 
@@ -282,28 +245,30 @@ def _emit_loads(
     stages, loads, tally = work.stages, work.loads, work.tally
     cell = cell_of(model, cuts, tile)
     for edge in range(net.first_edge[layer], net.first_edge[layer + 1]):
-        source = net.edges[SOURCE, edge]
-        if source >= 0 and stages[GROUP, source] == stages[GROUP, layer]:
+        source = net.edges[Edges.SOURCE, edge]
+        if source >= 0 and stages[Stages.GROUP, source] == stages[Stages.GROUP, layer]:
             continue
         if model.exact and _joins_load(net, model, work, edge, tile, cell, position):
             continue
         if model.exact and how & REUSED:
             if tile > 0 and is_there(net, model, work, edge, tile, cuts):
                 row = work.edge_load[0, edge]
-                loads[LOAD_LAST, row] = position + 1
+                loads[Loads.LAST, row] = position + 1
                 continue
-            end = position + (stages[LAYER_TILES, layer] - 1) * stages[STEP, layer] + 1
+            end = position + (stages[Stages.TILES, layer] - 1) * stages[Stages.STEP, layer] + 1
             if tile == 0:
                 work.edge_load[2, edge] = -2 if stays(net, work, edge, end, batch) else -1
             if work.edge_load[2, edge] == -2:
                 continue
         life, size = (position, position + 1), work.edge_load[1, edge]
         if tile == 0:
-            work.edge_load[2, edge] = tally[LOADS]
+            work.edge_load[2, edge] = tally[Tally.LOADS]
         work.edge_load[0, edge] = _add_load(loads, tally, model, size, life, edge, tile, max(source, -1))
-    weights = net.layers[layer, WEIGHT_BYTES]
+    weights = net.layers[layer, Layers.WEIGHT_BYTES]
     if weights > 0 and (tile == 0 or how & STREAMING):
-        last = position if how & STREAMING else position + (stages[LAYER_TILES, layer] - 1) * stages[STEP, layer]
+        last = (
+            position if how & STREAMING else position + (stages[Stages.TILES, layer] - 1) * stages[Stages.STEP, layer]
+        )
         _add_load(loads, tally, model, weights, (position, last + 1), -1 - layer, tile, -1)
 
 
@@ -311,17 +276,17 @@ def _emit_loads(
 def _sum_up(work: Workspace) -> None:
     """Totals, and the use of the buffer where every load comes with its tile."""
     tally, loads, stores, positions = work.tally, work.loads, work.stores, work.positions
-    for row in range(tally[LOADS]):
-        positions[USAGE, loads[LOAD_POSITION, row] + 1] += loads[LOAD_SIZE, row]
-        positions[USAGE, loads[LOAD_LAST, row] + 1] -= loads[LOAD_SIZE, row]
-        tally[DRAM_BYTES] += loads[LOAD_SIZE, row]
-        tally[DRAM_CYCLES] += loads[LOAD_CYCLES, row]
-    for row in range(tally[STORES]):
-        tally[DRAM_BYTES] += stores[STORE_SIZE, row]
-        tally[DRAM_CYCLES] += stores[STORE_CYCLES, row]
+    for row in range(tally[Tally.LOADS]):
+        positions[Positions.USAGE, loads[Loads.POSITION, row] + 1] += loads[Loads.SIZE, row]
+        positions[Positions.USAGE, loads[Loads.LAST, row] + 1] -= loads[Loads.SIZE, row]
+        tally[Tally.DRAM_BYTES] += loads[Loads.SIZE, row]
+        tally[Tally.DRAM_CYCLES] += loads[Loads.CYCLES, row]
+    for row in range(tally[Tally.STORES]):
+        tally[Tally.DRAM_BYTES] += stores[Stores.SIZE, row]
+        tally[Tally.DRAM_CYCLES] += stores[Stores.CYCLES, row]
     total = 0
-    for place in range(tally[POSITIONS] + 1):
-        total += positions[USAGE, place]
-        positions[USAGE, place] = total
-    for position in range(tally[POSITIONS]):
-        tally[COMPUTE_CYCLES] += positions[CYCLES, position]
+    for place in range(tally[Tally.POSITIONS] + 1):
+        total += positions[Positions.USAGE, place]
+        positions[Positions.USAGE, place] = total
+    for position in range(tally[Tally.POSITIONS]):
+        tally[Tally.COMPUTE_CYCLES] += positions[Positions.CYCLES, position]

@@ -9,47 +9,7 @@ from __future__ import annotations
 
 from .compiled import inner
 from .emit import FITS, OVERFLOW
-from .workspace import (
-    ARRIVAL,
-    BEGIN,
-    BOUND,
-    BOUND_HEAD,
-    BOUND_LOAD,
-    CHANNEL,
-    CYCLES,
-    DONE,
-    FREE,
-    FREE_HEAD,
-    FREE_LOAD,
-    LATENCY,
-    LEFT,
-    LOAD_BLOCKED,
-    LOAD_CYCLES,
-    LOAD_EARLY,
-    LOAD_END_CYCLES,
-    LOAD_POSITION,
-    LOAD_SIZE,
-    LOAD_SOURCE,
-    LOAD_START,
-    LOADS,
-    MADE,
-    PEAK,
-    PEAK_POSITION,
-    POSITIONS,
-    STORE_CYCLES,
-    STORE_END,
-    STORE_END_CYCLES,
-    STORE_HEAD,
-    STORE_LAYER,
-    STORE_POSITION,
-    STORE_SIZE,
-    STORE_USED,
-    STORES,
-    UNFINISHED,
-    USAGE,
-    Ints,
-    Workspace,
-)
+from .workspace import Ints, Loads, Positions, Stages, Stores, Tally, Workspace
 
 EAGER, OVERTAKE, DOUBLE_BUFFER = 1, 2, 4
 """Bits of a policy: stores come before all loads but those of the next tile, instead of when no load can run; a load
@@ -66,63 +26,69 @@ AHEAD = 12
 @inner
 def _check_room(positions: Ints, tally: Ints, limit: int) -> int:
     """OVERFLOW where tiles without prefetch need more than `limit`."""
-    for position in range(tally[POSITIONS]):
-        if positions[USAGE, position + 1] > tally[PEAK]:
-            tally[PEAK], tally[PEAK_POSITION] = positions[USAGE, position + 1], position
-    return OVERFLOW if tally[PEAK] > limit else FITS
+    for position in range(tally[Tally.POSITIONS]):
+        if positions[Positions.USAGE, position + 1] > tally[Tally.PEAK]:
+            tally[Tally.PEAK], tally[Tally.PEAK_POSITION] = positions[Positions.USAGE, position + 1], position
+    return OVERFLOW if tally[Tally.PEAK] > limit else FITS
 
 
 @inner
 def _keep_room(loads: Ints, positions: Ints, tally: Ints, limit: int) -> None:
     """Give each load room at the position before its use where there is."""
-    for row in range(tally[LOADS]):
-        place = loads[LOAD_POSITION, row]
-        loads[LOAD_EARLY, row] = 0
-        loads[LOAD_START, row] = loads[LOAD_BLOCKED, row] = WAITING
-        if positions[USAGE, place] + loads[LOAD_SIZE, row] <= limit:
-            positions[USAGE, place] += loads[LOAD_SIZE, row]
-            loads[LOAD_EARLY, row] = 1
+    for row in range(tally[Tally.LOADS]):
+        place = loads[Loads.POSITION, row]
+        loads[Loads.EARLY, row] = 0
+        loads[Loads.START, row] = loads[Loads.BLOCKED, row] = WAITING
+        if positions[Positions.USAGE, place] + loads[Loads.SIZE, row] <= limit:
+            positions[Positions.USAGE, place] += loads[Loads.SIZE, row]
+            loads[Loads.EARLY, row] = 1
 
 
 @inner
 def _begin_load(work: Workspace, row: int, position: int) -> None:
     loads, positions, tally = work.loads, work.positions, work.tally
-    use = loads[LOAD_POSITION, row]
-    for place in range(position + 1, use + 1 - loads[LOAD_EARLY, row]):
-        positions[USAGE, place] += loads[LOAD_SIZE, row]
-    tally[CHANNEL] += loads[LOAD_CYCLES, row]
-    loads[LOAD_START, row], loads[LOAD_END_CYCLES, row] = position, tally[CHANNEL]
-    positions[ARRIVAL, use] = tally[CHANNEL]
-    work.sequence[tally[DONE]] = row
-    tally[DONE] += 1
-    while tally[FREE_HEAD] < tally[FREE] and loads[LOAD_START, loads[FREE_LOAD, tally[FREE_HEAD]]] != WAITING:
-        tally[FREE_HEAD] += 1
-    while tally[BOUND_HEAD] < tally[BOUND] and loads[LOAD_START, loads[BOUND_LOAD, tally[BOUND_HEAD]]] != WAITING:
-        tally[BOUND_HEAD] += 1
+    use = loads[Loads.POSITION, row]
+    for place in range(position + 1, use + 1 - loads[Loads.EARLY, row]):
+        positions[Positions.USAGE, place] += loads[Loads.SIZE, row]
+    tally[Tally.CHANNEL] += loads[Loads.CYCLES, row]
+    loads[Loads.START, row], loads[Loads.END_CYCLES, row] = position, tally[Tally.CHANNEL]
+    positions[Positions.ARRIVAL, use] = tally[Tally.CHANNEL]
+    work.sequence[tally[Tally.DONE]] = row
+    tally[Tally.DONE] += 1
+    while (
+        tally[Tally.FREE_HEAD] < tally[Tally.FREE]
+        and loads[Loads.START, loads[Loads.FREE, tally[Tally.FREE_HEAD]]] != WAITING
+    ):
+        tally[Tally.FREE_HEAD] += 1
+    while (
+        tally[Tally.BOUND_HEAD] < tally[Tally.BOUND]
+        and loads[Loads.START, loads[Loads.BOUND, tally[Tally.BOUND_HEAD]]] != WAITING
+    ):
+        tally[Tally.BOUND_HEAD] += 1
 
 
 @inner
 def _begin_store(work: Workspace) -> None:
     stores, tally = work.stores, work.tally
-    row = tally[STORE_HEAD]
-    tally[CHANNEL] += stores[STORE_CYCLES, row]
-    stores[STORE_END_CYCLES, row] = tally[CHANNEL]
-    work.stages[LEFT, stores[STORE_LAYER, row]] -= 1
-    work.sequence[tally[DONE]] = -1 - row
-    tally[DONE] += 1
-    tally[STORE_HEAD] += 1
+    row = tally[Tally.STORE_HEAD]
+    tally[Tally.CHANNEL] += stores[Stores.CYCLES, row]
+    stores[Stores.END_CYCLES, row] = tally[Tally.CHANNEL]
+    work.stages[Stages.LEFT, stores[Stores.LAYER, row]] -= 1
+    work.sequence[tally[Tally.DONE]] = -1 - row
+    tally[Tally.DONE] += 1
+    tally[Tally.STORE_HEAD] += 1
 
 
 @inner
 def _next_load(loads: Ints, stages: Ints, tally: Ints) -> int:
     """The load of the earliest deadline among those whose source is in DRAM, -1 for none."""
     row = -1
-    if tally[FREE_HEAD] < tally[FREE]:
-        row = loads[FREE_LOAD, tally[FREE_HEAD]]
-    if tally[BOUND_HEAD] < tally[BOUND]:
-        other = loads[BOUND_LOAD, tally[BOUND_HEAD]]
-        if row < 0 or loads[LOAD_POSITION, other] <= loads[LOAD_POSITION, row]:
-            if stages[LEFT, loads[LOAD_SOURCE, other]] == 0:
+    if tally[Tally.FREE_HEAD] < tally[Tally.FREE]:
+        row = loads[Loads.FREE, tally[Tally.FREE_HEAD]]
+    if tally[Tally.BOUND_HEAD] < tally[Tally.BOUND]:
+        other = loads[Loads.BOUND, tally[Tally.BOUND_HEAD]]
+        if row < 0 or loads[Loads.POSITION, other] <= loads[Loads.POSITION, row]:
+            if stages[Stages.LEFT, loads[Loads.SOURCE, other]] == 0:
                 row = other
     return row
 
@@ -130,12 +96,12 @@ def _next_load(loads: Ints, stages: Ints, tally: Ints) -> int:
 @inner
 def _has_room(loads: Ints, positions: Ints, row: int, position: int, limit: int) -> bool:
     """Whether the load can live from `position` on."""
-    if loads[LOAD_BLOCKED, row] >= position:
+    if loads[Loads.BLOCKED, row] >= position:
         return False
-    room = limit - loads[LOAD_SIZE, row]
-    for place in range(loads[LOAD_POSITION, row] - loads[LOAD_EARLY, row], position, -1):
-        if positions[USAGE, place] > room:
-            loads[LOAD_BLOCKED, row] = place - 1
+    room = limit - loads[Loads.SIZE, row]
+    for place in range(loads[Loads.POSITION, row] - loads[Loads.EARLY, row], position, -1):
+        if positions[Positions.USAGE, place] > room:
+            loads[Loads.BLOCKED, row] = place - 1
             return False
     return True
 
@@ -143,9 +109,9 @@ def _has_room(loads: Ints, positions: Ints, row: int, position: int, limit: int)
 @inner
 def _overtaking(loads: Ints, positions: Ints, tally: Ints, position: int, limit: int) -> int:
     """A load that has room though an earlier one has not, -1 for none."""
-    for place in range(tally[FREE_HEAD] + 1, min(tally[FREE], tally[FREE_HEAD] + AHEAD)):
-        row = loads[FREE_LOAD, place]
-        if loads[LOAD_START, row] == WAITING and _has_room(loads, positions, row, position, limit):
+    for place in range(tally[Tally.FREE_HEAD] + 1, min(tally[Tally.FREE], tally[Tally.FREE_HEAD] + AHEAD)):
+        row = loads[Loads.FREE, place]
+        if loads[Loads.START, row] == WAITING and _has_room(loads, positions, row, position, limit):
             return row
     return -1
 
@@ -154,12 +120,12 @@ def _overtaking(loads: Ints, positions: Ints, tally: Ints, position: int, limit:
 def _run_beside(work: Workspace, position: int, time: int, limit: int, policy: int) -> None:
     """Begin transfers before the tile at `position` ends at `time`."""
     loads, tally = work.loads, work.tally
-    while tally[CHANNEL] < time:
+    while tally[Tally.CHANNEL] < time:
         row = _next_load(loads, work.stages, tally)
-        waiting = tally[STORE_HEAD] < tally[MADE]
-        if policy & DOUBLE_BUFFER and row >= 0 and loads[LOAD_POSITION, row] > position + 1:
+        waiting = tally[Tally.STORE_HEAD] < tally[Tally.MADE]
+        if policy & DOUBLE_BUFFER and row >= 0 and loads[Loads.POSITION, row] > position + 1:
             row = -1
-        if policy & EAGER and waiting and (row < 0 or loads[LOAD_POSITION, row] > position + 1):
+        if policy & EAGER and waiting and (row < 0 or loads[Loads.POSITION, row] > position + 1):
             _begin_store(work)
         elif row >= 0 and _has_room(loads, work.positions, row, position, limit):
             _begin_load(work, row, position)
@@ -170,19 +136,19 @@ def _run_beside(work: Workspace, position: int, time: int, limit: int, policy: i
             if row >= 0:
                 _begin_load(work, row, position)
             else:
-                tally[CHANNEL] = time
+                tally[Tally.CHANNEL] = time
 
 
 @inner
 def _needed(loads: Ints, tally: Ints, position: int) -> int:
     """A load that the tile at `position` still waits for, -1 for none."""
-    if tally[BOUND_HEAD] < tally[BOUND]:
-        row = loads[BOUND_LOAD, tally[BOUND_HEAD]]
-        if loads[LOAD_POSITION, row] == position:
+    if tally[Tally.BOUND_HEAD] < tally[Tally.BOUND]:
+        row = loads[Loads.BOUND, tally[Tally.BOUND_HEAD]]
+        if loads[Loads.POSITION, row] == position:
             return row
-    if tally[FREE_HEAD] < tally[FREE]:
-        row = loads[FREE_LOAD, tally[FREE_HEAD]]
-        if loads[LOAD_POSITION, row] == position:
+    if tally[Tally.FREE_HEAD] < tally[Tally.FREE]:
+        row = loads[Loads.FREE, tally[Tally.FREE_HEAD]]
+        if loads[Loads.POSITION, row] == position:
             return row
     return -1
 
@@ -191,11 +157,11 @@ def _needed(loads: Ints, tally: Ints, position: int) -> int:
 def _finish_sources(work: Workspace, position: int, time: int) -> int:
     """Store what the tile at `position` reads back; `time`, or when that is done."""
     loads, tally = work.loads, work.tally
-    place = tally[BOUND_HEAD]
-    while place < tally[BOUND] and loads[LOAD_POSITION, loads[BOUND_LOAD, place]] == position:
-        while work.stages[LEFT, loads[LOAD_SOURCE, loads[BOUND_LOAD, place]]] > 0:
+    place = tally[Tally.BOUND_HEAD]
+    while place < tally[Tally.BOUND] and loads[Loads.POSITION, loads[Loads.BOUND, place]] == position:
+        while work.stages[Stages.LEFT, loads[Loads.SOURCE, loads[Loads.BOUND, place]]] > 0:
             _begin_store(work)
-            time = max(time, tally[CHANNEL])
+            time = max(time, tally[Tally.CHANNEL])
         place += 1
     return time
 
@@ -203,27 +169,29 @@ def _finish_sources(work: Workspace, position: int, time: int) -> int:
 @inner
 def _retire(stores: Ints, tally: Ints, position: int) -> None:
     """The next unfinished store is finished before `position`."""
-    row = tally[UNFINISHED]
-    stores[STORE_END, row] = max(stores[STORE_USED, row], position)
-    tally[UNFINISHED] += 1
+    row = tally[Tally.UNFINISHED]
+    stores[Stores.END, row] = max(stores[Stores.USED, row], position)
+    tally[Tally.UNFINISHED] += 1
 
 
 @inner
 def _keep_stores(work: Workspace, position: int, time: int, limit: int) -> int:
     """Room at `position` for unfinished stores; what does not fit is stored first.  The time when it is."""
     stores, positions, tally = work.stores, work.positions, work.tally
-    while tally[UNFINISHED] < tally[STORE_HEAD] and stores[STORE_END_CYCLES, tally[UNFINISHED]] <= time:
+    while (
+        tally[Tally.UNFINISHED] < tally[Tally.STORE_HEAD] and stores[Stores.END_CYCLES, tally[Tally.UNFINISHED]] <= time
+    ):
         _retire(stores, tally, position)
-    for row in range(tally[MADE] - 1, tally[UNFINISHED] - 1, -1):
-        if position < stores[STORE_USED, row]:
+    for row in range(tally[Tally.MADE] - 1, tally[Tally.UNFINISHED] - 1, -1):
+        if position < stores[Stores.USED, row]:
             continue
-        if positions[USAGE, position + 1] + stores[STORE_SIZE, row] <= limit:
-            positions[USAGE, position + 1] += stores[STORE_SIZE, row]
+        if positions[Positions.USAGE, position + 1] + stores[Stores.SIZE, row] <= limit:
+            positions[Positions.USAGE, position + 1] += stores[Stores.SIZE, row]
             continue
-        while tally[STORE_HEAD] <= row:
+        while tally[Tally.STORE_HEAD] <= row:
             _begin_store(work)
-        time = max(time, stores[STORE_END_CYCLES, row])
-        while tally[UNFINISHED] <= row:
+        time = max(time, stores[Stores.END_CYCLES, row])
+        while tally[Tally.UNFINISHED] <= row:
             _retire(stores, tally, position)
         break
     return time
@@ -235,20 +203,20 @@ def _arrive(work: Workspace, position: int, time: int, limit: int) -> int:
     loads, tally = work.loads, work.tally
     row = _needed(loads, tally, position)
     while row >= 0:
-        if not loads[LOAD_EARLY, row] and work.positions[USAGE, position] + loads[LOAD_SIZE, row] > limit:
-            return max(time, tally[CHANNEL])
+        if not loads[Loads.EARLY, row] and work.positions[Positions.USAGE, position] + loads[Loads.SIZE, row] > limit:
+            return max(time, tally[Tally.CHANNEL])
         _begin_load(work, row, position - 1)
         row = _needed(loads, tally, position)
-    return max(time, work.positions[ARRIVAL, position])
+    return max(time, work.positions[Positions.ARRIVAL, position])
 
 
 @inner
 def _begin(work: Workspace) -> None:
     tally = work.tally
-    for place in range(FREE_HEAD, len(tally)):
+    for place in range(Tally.FREE_HEAD, len(tally)):
         tally[place] = 0
-    for position in range(tally[POSITIONS] + 1):
-        work.positions[ARRIVAL, position] = 0
+    for position in range(tally[Tally.POSITIONS] + 1):
+        work.positions[Positions.ARRIVAL, position] = 0
 
 
 @inner
@@ -260,24 +228,24 @@ def prefetch(work: Workspace, limit: int, policy: int) -> int:
     _keep_room(loads, work.positions, tally, limit)
     _begin(work)
     time = 0
-    for position in range(-1, tally[POSITIONS]):
+    for position in range(-1, tally[Tally.POSITIONS]):
         row = _needed(loads, tally, position)
         while row >= 0:
             _begin_load(work, row, position)
-            time = max(time, tally[CHANNEL])
+            time = max(time, tally[Tally.CHANNEL])
             row = _needed(loads, tally, position)
         if position >= 0:
-            work.positions[BEGIN, position] = time
-            time += work.positions[CYCLES, position]
+            work.positions[Positions.BEGIN, position] = time
+            time += work.positions[Positions.CYCLES, position]
         _run_beside(work, position, time, limit, policy)
-        while tally[MADE] < tally[STORES] and stores[STORE_POSITION, tally[MADE]] <= position:
-            tally[MADE] += 1
-        if position + 1 < tally[POSITIONS]:
+        while tally[Tally.MADE] < tally[Tally.STORES] and stores[Stores.POSITION, tally[Tally.MADE]] <= position:
+            tally[Tally.MADE] += 1
+        if position + 1 < tally[Tally.POSITIONS]:
             time = _finish_sources(work, position + 1, time)
             time = _keep_stores(work, position + 1, time, limit)
             time = _arrive(work, position + 1, time, limit)
     _finish(work)
-    tally[LATENCY] = max(time, tally[CHANNEL])
+    tally[Tally.LATENCY] = max(time, tally[Tally.CHANNEL])
     return FITS
 
 
@@ -285,7 +253,7 @@ def prefetch(work: Workspace, limit: int, policy: int) -> int:
 def _finish(work: Workspace) -> None:
     """Store the rest after the last tile."""
     tally = work.tally
-    while tally[STORE_HEAD] < tally[STORES]:
+    while tally[Tally.STORE_HEAD] < tally[Tally.STORES]:
         _begin_store(work)
-    while tally[UNFINISHED] < tally[STORES]:
-        _retire(work.stores, tally, tally[POSITIONS])
+    while tally[Tally.UNFINISHED] < tally[Tally.STORES]:
+        _retire(work.stores, tally, tally[Tally.POSITIONS])

@@ -8,7 +8,7 @@ from .compiled import compiled
 from .emit import FITS, emit
 from .prefetch import prefetch
 from .tables import Ints, Model, Net
-from .workspace import DRAM_BYTES, Workspace
+from .workspace import Tally, Workspace
 
 
 @compiled
@@ -19,5 +19,5 @@ def score(
     outcome = emit(net, model, splits, batch, state, work)
     if outcome != FITS:
         return outcome
-    work.energy[len(work.energy) - 1] += DRAM_PJ * work.tally[DRAM_BYTES]
+    work.energy[len(work.energy) - 1] += DRAM_PJ * work.tally[Tally.DRAM_BYTES]
     return prefetch(work, limit, policy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import IntEnum
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -18,31 +19,13 @@ Floats = NDArray[np.float64]
 FC, POOL, ELTWISE, POINTWISE, TRANSPOSE, UPSAMPLE, REARRANGE = range(2, len(KINDS))
 """Kinds of layers; those up to FC are products."""
 
-(
-    KIND,
-    CHANNELS,
-    HEIGHT,
-    WIDTH,
-    INPUT_CHANNELS,
-    INPUT_HEIGHT,
-    INPUT_WIDTH,
-    KERNEL_HEIGHT,
-    KERNEL_WIDTH,
-    STRIDE_HEIGHT,
-    STRIDE_WIDTH,
-    PAD_ABOVE,
-    PAD_LEFT,
-    GROUPS,
-    OPERANDS,
-    AXIS_0,
-    AXIS_1,
-    AXIS_2,
-    WEIGHT_BYTES,
-    GROUP_CHANNELS,
-    GROUP_FILTERS,
-    MADE_WEIGHTS,
-    ALIKE,
-) = range(23)
+Layers = IntEnum(
+    "Layers",
+    "KIND CHANNELS HEIGHT WIDTH INPUT_CHANNELS INPUT_HEIGHT INPUT_WIDTH KERNEL_HEIGHT KERNEL_WIDTH STRIDE_HEIGHT "
+    "STRIDE_WIDTH PAD_ABOVE PAD_LEFT GROUPS OPERANDS AXIS_0 AXIS_1 AXIS_2 WEIGHT_BYTES GROUP_CHANNELS GROUP_FILTERS "
+    "MADE_WEIGHTS ALIKE",
+    start=0,
+)
 """Columns of the table of layers; AXIS_i is the axis of the input that a transpose puts at axis i; ALIKE is the first
 layer whose tiles cost the same.
 """
@@ -50,8 +33,7 @@ layer whose tiles cost the same.
 AS_INPUT, AS_WEIGHTS = 1, 2
 """How a layer uses a source; both bits may be set."""
 
-
-SOURCE, ROLE, SOURCE_CHANNELS, TWIN, EDGE_LAYER = range(5)
+Edges = IntEnum("Edges", "SOURCE ROLE CHANNELS TWIN LAYER", start=0)
 """Rows of the table of edges: the layer read, or -1 - i for network input i; how; its channels; the next edge with the
 same source, the first after the last; the layer that reads.
 """

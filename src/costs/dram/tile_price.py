@@ -14,22 +14,7 @@ from ..soma.counts import Counts, count_accesses
 from ..soma.hardware import HOP_PJ, MAC_PJ, VECTOR_PJ
 from ..soma.tile_cost import best_candidate, groups_together
 from .compiled import inner
-from .tables import (
-    ALIKE,
-    FC,
-    GROUP_CHANNELS,
-    GROUP_FILTERS,
-    GROUPS,
-    KERNEL_HEIGHT,
-    KERNEL_WIDTH,
-    KIND,
-    MADE_WEIGHTS,
-    OPERANDS,
-    STRIDE_HEIGHT,
-    STRIDE_WIDTH,
-    Model,
-    Net,
-)
+from .tables import FC, Layers, Model, Net
 from .workspace import Workspace
 
 KEY_BITS = 21
@@ -55,7 +40,7 @@ def price_tile(
     """
     keys, energies = work.price_keys, work.price_energy
     samples, channels, height, width = box
-    first = (net.layers[layer, ALIKE] << 2 * KEY_BITS) | (samples << KEY_BITS) | channels
+    first = (net.layers[layer, Layers.ALIKE] << 2 * KEY_BITS) | (samples << KEY_BITS) | channels
     second = (height << KEY_BITS) | width
     mask = len(energies) - 1
     place = ((first * 0x9E3779B1) ^ (second * 0x85EBCA6B) ^ (first >> 20)) & mask
@@ -75,15 +60,15 @@ def _new_price(
     net: Net, model: Model, splits: tuple[Split, ...], layer: int, box: tuple[int, int, int, int], read: int
 ) -> tuple[int, float]:
     layers = net.layers
-    if layers[layer, KIND] > FC:
+    if layers[layer, Layers.KIND] > FC:
         return _vector_price(net, model, layer, box, read)
     samples, channels, height, width = box
-    inputs, filters, groups = layers[layer, GROUP_CHANNELS], layers[layer, GROUP_FILTERS], 1
-    if layers[layer, GROUPS] > 1:
+    inputs, filters, groups = layers[layer, Layers.GROUP_CHANNELS], layers[layer, Layers.GROUP_FILTERS], 1
+    if layers[layer, Layers.GROUPS] > 1:
         groups = ceil_div(channels, filters)
     if groups == 1:
         filters = channels
-    if layers[layer, MADE_WEIGHTS]:
+    if layers[layer, Layers.MADE_WEIGHTS]:
         samples, groups = 1, groups * samples
     work = Work(
         samples,
@@ -91,17 +76,17 @@ def _new_price(
         filters,
         height,
         width,
-        layers[layer, KERNEL_HEIGHT],
-        layers[layer, KERNEL_WIDTH],
-        layers[layer, STRIDE_HEIGHT],
-        layers[layer, STRIDE_WIDTH],
+        layers[layer, Layers.KERNEL_HEIGHT],
+        layers[layer, Layers.KERNEL_WIDTH],
+        layers[layer, Layers.STRIDE_HEIGHT],
+        layers[layer, Layers.STRIDE_WIDTH],
         groups,
     )
     macs = (
         inputs
         * filters
-        * layers[layer, KERNEL_HEIGHT]
-        * layers[layer, KERNEL_WIDTH]
+        * layers[layer, Layers.KERNEL_HEIGHT]
+        * layers[layer, Layers.KERNEL_WIDTH]
         * height
         * width
         * samples
@@ -120,7 +105,9 @@ def _vector_price(net: Net, model: Model, layer: int, box: tuple[int, int, int, 
     layers = net.layers
     samples, channels, height, width = box
     size = samples * channels * height * width
-    operations = size * layers[layer, OPERANDS] * layers[layer, KERNEL_HEIGHT] * layers[layer, KERNEL_WIDTH]
+    operations = (
+        size * layers[layer, Layers.OPERANDS] * layers[layer, Layers.KERNEL_HEIGHT] * layers[layer, Layers.KERNEL_WIDTH]
+    )
     cycles = ceil_div(operations, model.array.vector_ops)
     energy = VECTOR_PJ * operations
     if model.exact:

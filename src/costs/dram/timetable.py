@@ -9,47 +9,19 @@ import numpy as np
 
 from ...zoo.schedule_networks.layers import Network
 from ..soma.fusion import INPUT, OUTPUT, WEIGHT, Fusion
-from .tables import EDGE_LAYER, SOURCE, Ints, Net
+from .tables import Edges, Ints, Net
 from .workspace import (
-    BEGIN,
-    COMPUTE_CYCLES,
-    CUT,
-    CYCLES,
-    DONE,
-    DRAM_BYTES,
-    DRAM_CYCLES,
-    FIRST,
     FUSED_GROUP,
     JOINED,
-    LATENCY,
     LAYER_GROUP,
-    LAYER_TILES,
-    LOAD_CYCLES,
-    LOAD_EARLY,
-    LOAD_EDGE,
-    LOAD_END_CYCLES,
-    LOAD_LAST,
-    LOAD_POSITION,
-    LOAD_SIZE,
-    LOAD_START,
-    LOAD_TILE,
-    LOADS,
-    ORDER,
-    POSITIONS,
     REUSED,
-    STEP,
-    STORE_CYCLES,
-    STORE_END,
-    STORE_END_CYCLES,
-    STORE_LAYER,
-    STORE_POSITION,
-    STORE_SIZE,
-    STORE_TILE,
-    STORES,
-    STREAMED,
     STREAMING,
-    TILES,
-    USAGE,
+    Loads,
+    Positions,
+    Stages,
+    State,
+    Stores,
+    Tally,
     Workspace,
 )
 
@@ -106,51 +78,51 @@ class Timetable:
 
 def fusion_of(state: Ints) -> Fusion:
     """A state as a fusion."""
-    cut = state[CUT]
+    cut = state[State.CUT]
     return Fusion(
-        tuple(int(layer) for layer in state[ORDER]),
+        tuple(int(layer) for layer in state[State.ORDER]),
         tuple(int(place) for place in np.flatnonzero(cut == LAYER_GROUP)),
         tuple(int(place) for place in np.flatnonzero(cut == FUSED_GROUP)),
-        tuple(int(tiles) for tiles in state[TILES][cut != JOINED]),
+        tuple(int(tiles) for tiles in state[State.TILES][cut != JOINED]),
     )
 
 
 def state_of(fusion: Fusion, streamed: tuple[bool, ...] = (), reused: tuple[bool, ...] = ()) -> Ints:
     """A fusion as a state, the inverse of `fusion_of`; what its fused groups stream and reuse, if anything."""
     state = np.zeros((4, len(fusion.order)), np.int64)
-    state[ORDER] = fusion.order
-    state[CUT, list(fusion.cuts)] = FUSED_GROUP
-    state[CUT, [0, *fusion.groups]] = LAYER_GROUP
-    heads = np.flatnonzero(state[CUT])
-    state[TILES, heads] = fusion.tiles
+    state[State.ORDER] = fusion.order
+    state[State.CUT, list(fusion.cuts)] = FUSED_GROUP
+    state[State.CUT, [0, *fusion.groups]] = LAYER_GROUP
+    heads = np.flatnonzero(state[State.CUT])
+    state[State.TILES, heads] = fusion.tiles
     for flags, bit in ((streamed, STREAMING), (reused, REUSED)):
         if flags:
-            state[STREAMED, heads] += bit * np.array(flags, np.int64)
+            state[State.STREAMED, heads] += bit * np.array(flags, np.int64)
     return state
 
 
 def timetable(network: Network, net: Net, state: Ints, work: Workspace) -> Timetable:
     """The schedule that `work` holds after `score` of `state`."""
     tally = work.tally
-    positions = int(tally[POSITIONS])
+    positions = int(tally[Tally.POSITIONS])
     layer, index = tiles_in(net, work)
-    loads, stores = work.loads[:, : tally[LOADS]].T.tolist(), work.stores[:, : tally[STORES]].T.tolist()
-    transfers = tuple(_transfer(net, loads, stores, item) for item in work.sequence[: tally[DONE]].tolist())
+    loads, stores = work.loads[:, : tally[Tally.LOADS]].T.tolist(), work.stores[:, : tally[Tally.STORES]].T.tolist()
+    transfers = tuple(_transfer(net, loads, stores, item) for item in work.sequence[: tally[Tally.DONE]].tolist())
     return Timetable(
         network,
         fusion_of(state),
-        tuple(bool(item & STREAMING) for item in state[STREAMED][state[CUT] != JOINED]),
-        tuple(bool(item & REUSED) for item in state[STREAMED][state[CUT] != JOINED]),
+        tuple(bool(item & STREAMING) for item in state[State.STREAMED][state[State.CUT] != JOINED]),
+        tuple(bool(item & REUSED) for item in state[State.STREAMED][state[State.CUT] != JOINED]),
         layer,
         index,
-        work.positions[BEGIN, :positions].copy(),
-        work.positions[CYCLES, :positions].copy(),
+        work.positions[Positions.BEGIN, :positions].copy(),
+        work.positions[Positions.CYCLES, :positions].copy(),
         transfers,
         _usage(work),
-        int(tally[LATENCY]),
-        int(tally[COMPUTE_CYCLES]),
-        int(tally[DRAM_CYCLES]),
-        int(tally[DRAM_BYTES]),
+        int(tally[Tally.LATENCY]),
+        int(tally[Tally.COMPUTE_CYCLES]),
+        int(tally[Tally.DRAM_CYCLES]),
+        int(tally[Tally.DRAM_BYTES]),
         float(work.energy[-1]),
     )
 
@@ -158,38 +130,38 @@ def timetable(network: Network, net: Net, state: Ints, work: Workspace) -> Timet
 def tiles_in(net: Net, work: Workspace) -> tuple[Ints, Ints]:
     """Layer and number of the tile at each position."""
     stages = work.stages
-    layer, index = np.zeros((2, int(work.tally[POSITIONS])), np.int64)
+    layer, index = np.zeros((2, int(work.tally[Tally.POSITIONS])), np.int64)
     for number in range(len(net.layers)):
-        tiles = np.arange(stages[LAYER_TILES, number])
-        places = stages[FIRST, number] + tiles * stages[STEP, number]
+        tiles = np.arange(stages[Stages.TILES, number])
+        places = stages[Stages.FIRST, number] + tiles * stages[Stages.STEP, number]
         layer[places], index[places] = number, tiles
     return layer, index
 
 
 def load_key(net: Net, row: list[int]) -> tuple[int, int, int, int]:
     """What names a load: kind, layer, tile, source."""
-    edge = row[LOAD_EDGE]
+    edge = row[Loads.EDGE]
     if edge < 0:
-        return WEIGHT, -1 - edge, row[LOAD_TILE], -1
-    return INPUT, int(net.edges[EDGE_LAYER, edge]), row[LOAD_TILE], int(net.edges[SOURCE, edge])
+        return WEIGHT, -1 - edge, row[Loads.TILE], -1
+    return INPUT, int(net.edges[Edges.LAYER, edge]), row[Loads.TILE], int(net.edges[Edges.SOURCE, edge])
 
 
 def _transfer(net: Net, loads: list[list[int]], stores: list[list[int]], item: int) -> Transfer:
     if item < 0:
         row = stores[-1 - item]
-        begin = row[STORE_END_CYCLES] - row[STORE_CYCLES]
-        life = row[STORE_POSITION], row[STORE_END]
-        where = OUTPUT, row[STORE_LAYER], row[STORE_TILE], -1
-        return Transfer(*where, row[STORE_SIZE], *life, begin, row[STORE_CYCLES])
+        begin = row[Stores.END_CYCLES] - row[Stores.CYCLES]
+        life = row[Stores.POSITION], row[Stores.END]
+        where = OUTPUT, row[Stores.LAYER], row[Stores.TILE], -1
+        return Transfer(*where, row[Stores.SIZE], *life, begin, row[Stores.CYCLES])
     row = loads[item]
-    begin = row[LOAD_END_CYCLES] - row[LOAD_CYCLES]
-    return Transfer(*load_key(net, row), row[LOAD_SIZE], row[LOAD_START], row[LOAD_LAST], begin, row[LOAD_CYCLES])
+    begin = row[Loads.END_CYCLES] - row[Loads.CYCLES]
+    return Transfer(*load_key(net, row), row[Loads.SIZE], row[Loads.START], row[Loads.LAST], begin, row[Loads.CYCLES])
 
 
 def _usage(work: Workspace) -> Ints:
     """Use of the buffer; room kept for a load that came later than it could is free."""
-    usage = work.positions[USAGE, : work.tally[POSITIONS] + 1].copy()
-    for row in work.loads[:, : work.tally[LOADS]].T:
-        if row[LOAD_EARLY] and row[LOAD_START] >= row[LOAD_POSITION]:
-            usage[row[LOAD_POSITION]] -= row[LOAD_SIZE]
+    usage = work.positions[Positions.USAGE, : work.tally[Tally.POSITIONS] + 1].copy()
+    for row in work.loads[:, : work.tally[Tally.LOADS]].T:
+        if row[Loads.EARLY] and row[Loads.START] >= row[Loads.POSITION]:
+            usage[row[Loads.POSITION]] -= row[Loads.SIZE]
     return usage

@@ -8,20 +8,9 @@ from ...errors import TilewrightError
 from ...zoo.schedule_networks.layers import Network
 from ..dram import Model, Net, Workspace, net_tables, score, state_of, workspace
 from ..dram.emit import FITS, OVERFLOW, TOO_MANY, UNCUTTABLE
-from ..dram.tables import TWIN
+from ..dram.tables import Edges
 from ..dram.timetable import load_key, tiles_in
-from ..dram.workspace import (
-    CYCLES,
-    DISTANCE,
-    KEPT_UNTIL,
-    LOAD_LAST,
-    LOAD_POSITION,
-    LOAD_SIZE,
-    LOADS,
-    MOVES,
-    POSITIONS,
-    RESULT,
-)
+from ..dram.workspace import Loads, Positions, Stages, Tally
 from ..soma.blocks import splits
 from ..soma.fusion import check_fusion
 from ..soma.tiling import tiles_of
@@ -50,7 +39,7 @@ def parse(network: Network, choices: Choices, model: Model, *, shared: bool = Tr
     state = state_of(fusion, tuple(streamed for streamed, _ in flags), tuple(reused for _, reused in flags))
     net, free, outcome, room = net_tables(network), model._replace(buffer_bytes=NO_LIMIT), TOO_MANY, count + 2
     if not shared:
-        net.edges[TWIN] = np.arange(net.edges.shape[1])
+        net.edges[Edges.TWIN] = np.arange(net.edges.shape[1])
     work = workspace(net, room, CLASSES)
     while outcome == TOO_MANY and room <= MAX_TILES << 4:
         work = workspace(net, room, CLASSES)
@@ -67,14 +56,16 @@ def parse(network: Network, choices: Choices, model: Model, *, shared: bool = Tr
 def _parsed(network: Network, choices: Choices, net: Net, work: Workspace) -> Parsed:
     layer, index = (column.tolist() for column in tiles_in(net, work))
     tensors: list[Tensor] = []
-    for row in work.loads[:, : work.tally[LOADS]].T.tolist():
-        tensors.append(Tensor(*load_key(net, row), row[LOAD_SIZE], row[LOAD_POSITION], row[LOAD_LAST], True))
-    places = np.arange(work.tally[POSITIONS])
+    for row in work.loads[:, : work.tally[Tally.LOADS]].T.tolist():
+        tensors.append(Tensor(*load_key(net, row), row[Loads.SIZE], row[Loads.POSITION], row[Loads.LAST], True))
+    places = np.arange(work.tally[Tally.POSITIONS])
     stages = work.stages[:, layer]
-    last = np.maximum(stages[KEPT_UNTIL], places + 1 + stages[DISTANCE])
-    sizes = work.positions[RESULT, : len(places)]
-    for number, tile, *given in zip(layer, index, *(c.tolist() for c in (sizes, places, last, stages[MOVES] > 0))):
+    last = np.maximum(stages[Stages.KEPT_UNTIL], places + 1 + stages[Stages.DISTANCE])
+    sizes = work.positions[Positions.RESULT, : len(places)]
+    for number, tile, *given in zip(
+        layer, index, *(c.tolist() for c in (sizes, places, last, stages[Stages.MOVES] > 0))
+    ):
         tensors.append(Tensor(OUTPUT, number, tile, -1, *given))
     tiles = tuple(Tile(*item) for item in zip(layer, index))
-    cycles = tuple(work.positions[CYCLES, : len(places)].tolist())
+    cycles = tuple(work.positions[Positions.CYCLES, : len(places)].tolist())
     return Parsed(network, choices, tiles, cycles, tuple(tensors), float(work.energy[-1]))

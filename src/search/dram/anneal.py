@@ -11,7 +11,7 @@ from ...costs.dram.compiled import compiled, inner
 from ...costs.dram.emit import FITS, emit
 from ...costs.dram.prefetch import prefetch
 from ...costs.dram.tables import Floats, Ints, Model, Net
-from ...costs.dram.workspace import COMPUTE_CYCLES, DRAM_BYTES, DRAM_CYCLES, LATENCY, Workspace
+from ...costs.dram.workspace import Tally, Workspace
 from ...costs.soma.blocks import Split
 from ...costs.soma.hardware import DRAM_PJ
 from .fusion_moves import change_fusion, copy_state
@@ -51,14 +51,14 @@ def cost_of(task: Task, state: Ints, work: Workspace, most: float) -> float:
     """Logarithm of the objective, `FAR` where the fusion cannot run or costs more than `most`."""
     if emit(task.net, task.model, task.splits, task.batch, state, work) != FITS:
         return FAR
-    work.energy[len(work.energy) - 1] += DRAM_PJ * work.tally[DRAM_BYTES]
+    work.energy[len(work.energy) - 1] += DRAM_PJ * work.tally[Tally.DRAM_BYTES]
     energy = task.energy_power * log(work.energy[len(work.energy) - 1])
-    least = max(work.tally[COMPUTE_CYCLES], work.tally[DRAM_CYCLES])
+    least = max(work.tally[Tally.COMPUTE_CYCLES], work.tally[Tally.DRAM_CYCLES])
     if energy + task.latency_power * log(least) > most:
         return FAR
     if prefetch(work, task.limit, task.policy) != FITS:
         return FAR
-    return energy + task.latency_power * log(work.tally[LATENCY])
+    return energy + task.latency_power * log(work.tally[Tally.LATENCY])
 
 
 def start_chain(task: Task, chain: Chain, work: Workspace) -> float:

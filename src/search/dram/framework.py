@@ -17,7 +17,7 @@ from ...costs.dram.emit import FITS
 from ...costs.dram.prefetch import DOUBLE_BUFFER
 from ...costs.dram.slices import variants
 from ...costs.dram.tables import Ints
-from ...costs.dram.workspace import FIRST, GROUP, LAYER_GROUP, LAYER_TILES, STEP, TILES, Workspace
+from ...costs.dram.workspace import LAYER_GROUP, Stages, State, Workspace
 from ...costs.soma.blocks import splits
 from ...errors import InfeasibleError
 from ...interruption import hold
@@ -172,17 +172,17 @@ def _second_stage(run: _Run, work: Workspace, chain: Chain, number: int) -> tupl
 def _group_ends(work: Workspace) -> Ints:
     """For each layer the position after its layer group."""
     stages = work.stages
-    last = stages[FIRST] + (stages[LAYER_TILES] - 1) * stages[STEP] + 1
-    ends = np.zeros(stages[GROUP].max() + 1, np.int64)
-    np.maximum.at(ends, stages[GROUP], last)
-    return ends[stages[GROUP]]
+    last = stages[Stages.FIRST] + (stages[Stages.TILES] - 1) * stages[Stages.STEP] + 1
+    ends = np.zeros(stages[Stages.GROUP].max() + 1, np.int64)
+    np.maximum.at(ends, stages[Stages.GROUP], last)
+    return ends[stages[Stages.GROUP]]
 
 
 def seed_state(network: Network, task: Task) -> Ints:
     """Every layer a layer group, cut as finely as keeps the cores busy: the start of the first stage."""
     state = uniform_state(len(network.layers), LAYER_GROUP, 1)
     for number in range(len(network.layers)):
-        state[TILES, number] = _seed_tiles(network, number, task)
+        state[State.TILES, number] = _seed_tiles(network, number, task)
     return state
 
 

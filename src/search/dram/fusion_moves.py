@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...costs.dram.compiled import inner
-from ...costs.dram.tables import HEIGHT, SOURCE, WIDTH, Ints, Net
-from ...costs.dram.workspace import CUT, FUSED_GROUP, JOINED, LAYER_GROUP, ORDER, REUSED, STREAMED, STREAMING, TILES
+from ...costs.dram.tables import Edges, Ints, Layers, Net
+from ...costs.dram.workspace import FUSED_GROUP, JOINED, LAYER_GROUP, REUSED, STREAMING, State
 from .random_numbers import Seed, below, uniform
 
 
@@ -19,7 +19,7 @@ def copy_state(source: Ints, target: Ints) -> None:
 @inner
 def head_of(state: Ints, place: int) -> int:
     """Where the fused group of the layer at `place` begins."""
-    while state[CUT, place] == JOINED:
+    while state[State.CUT, place] == JOINED:
         place -= 1
     return place
 
@@ -28,7 +28,7 @@ def head_of(state: Ints, place: int) -> int:
 def end_of(state: Ints, place: int) -> int:
     """The place after the fused group of the layer at `place`."""
     place += 1
-    while place < state.shape[1] and state[CUT, place] == JOINED:
+    while place < state.shape[1] and state[State.CUT, place] == JOINED:
         place += 1
     return place
 
@@ -36,10 +36,10 @@ def end_of(state: Ints, place: int) -> int:
 @inner
 def layer_range(net: Net, state: Ints, place: int) -> tuple[int, int]:
     """First and last place to which the layer at `place` may move."""
-    layer, low, high = state[ORDER, place], place, place
-    while low > 0 and not _reads(net, layer, state[ORDER, low - 1]):
+    layer, low, high = state[State.ORDER, place], place, place
+    while low > 0 and not _reads(net, layer, state[State.ORDER, low - 1]):
         low -= 1
-    while high + 1 < state.shape[1] and not _reads(net, state[ORDER, high + 1], layer):
+    while high + 1 < state.shape[1] and not _reads(net, state[State.ORDER, high + 1], layer):
         high += 1
     return low, high
 
@@ -47,7 +47,7 @@ def layer_range(net: Net, state: Ints, place: int) -> tuple[int, int]:
 @inner
 def _reads(net: Net, layer: int, other: int) -> bool:
     for edge in range(net.first_edge[layer], net.first_edge[layer + 1]):
-        if net.edges[SOURCE, edge] == other:
+        if net.edges[Edges.SOURCE, edge] == other:
             return True
     return False
 
@@ -55,12 +55,12 @@ def _reads(net: Net, layer: int, other: int) -> bool:
 @inner
 def shift_layer(state: Ints, place: int, target: int) -> None:
     """Move the layer at `place` to `target`; cuts stay at their places."""
-    layer = state[ORDER, place]
+    layer = state[State.ORDER, place]
     step = 1 if target > place else -1
     while place != target:
-        state[ORDER, place] = state[ORDER, place + step]
+        state[State.ORDER, place] = state[State.ORDER, place + step]
         place += step
-    state[ORDER, target] = layer
+    state[State.ORDER, target] = layer
 
 
 @inner
@@ -84,25 +84,25 @@ def _change_tiles(net: Net, batch: int, state: Ints, random: Seed) -> bool:
     if draw < 0.3:
         return _shift_tiles(state, head, random)
     if draw < 0.65:
-        last = state[ORDER, end_of(state, head) - 1]
-        if state[TILES, head] * 2 > batch * net.layers[last, HEIGHT] * net.layers[last, WIDTH]:
+        last = state[State.ORDER, end_of(state, head) - 1]
+        if state[State.TILES, head] * 2 > batch * net.layers[last, Layers.HEIGHT] * net.layers[last, Layers.WIDTH]:
             return False
-        state[TILES, head] *= 2
+        state[State.TILES, head] *= 2
         return True
-    if state[TILES, head] % 2:
+    if state[State.TILES, head] % 2:
         return False
-    state[TILES, head] //= 2
+    state[State.TILES, head] //= 2
     return True
 
 
 @inner
 def _shift_tiles(state: Ints, head: int, random: Seed) -> bool:
     """Other counts than powers of two: a few more or less."""
-    reach = 1 + state[TILES, head] // 3
-    tiles = state[TILES, head] - reach + below(random, 2 * reach + 1)
-    if tiles < 1 or tiles == state[TILES, head]:
+    reach = 1 + state[State.TILES, head] // 3
+    tiles = state[State.TILES, head] - reach + below(random, 2 * reach + 1)
+    if tiles < 1 or tiles == state[State.TILES, head]:
         return False
-    state[TILES, head] = tiles
+    state[State.TILES, head] = tiles
     return True
 
 
@@ -112,15 +112,18 @@ def _change_cut(state: Ints, random: Seed) -> bool:
     if state.shape[1] < 2:
         return False
     place = 1 + below(random, state.shape[1] - 1)
-    kind = state[CUT, place]
+    kind = state[State.CUT, place]
     if kind == JOINED or uniform(random) < 0.25:
         other = FUSED_GROUP if uniform(random) < 0.6 else LAYER_GROUP
         if other == kind:
             return False
         if kind == JOINED:
             head = head_of(state, place)
-            state[TILES, place], state[STREAMED, place] = state[TILES, head], state[STREAMED, head]
-        state[CUT, place] = other
+            state[State.TILES, place], state[State.STREAMED, place] = (
+                state[State.TILES, head],
+                state[State.STREAMED, head],
+            )
+        state[State.CUT, place] = other
         return True
     _join(state, place, random)
     return True
@@ -131,10 +134,10 @@ def _join(state: Ints, place: int, random: Seed) -> None:
     """Fuse the group at `place` with the one before; either's tiles stay, the larger's more likely."""
     head, end = head_of(state, place - 1), end_of(state, place)
     if uniform(random) * (end - head) < end - place:
-        state[TILES, head], state[STREAMED, head] = state[TILES, place], state[STREAMED, place]
-    state[CUT, place] = JOINED
-    state[TILES, place] = 0
-    state[STREAMED, place] = 0
+        state[State.TILES, head], state[State.STREAMED, head] = state[State.TILES, place], state[State.STREAMED, place]
+    state[State.CUT, place] = JOINED
+    state[State.TILES, place] = 0
+    state[State.STREAMED, place] = 0
 
 
 @inner
@@ -142,12 +145,12 @@ def _any_cut(state: Ints, random: Seed) -> int:
     """A place where a group begins, other than the first; 0 for none."""
     count = 0
     for place in range(1, state.shape[1]):
-        count += state[CUT, place] != JOINED
+        count += state[State.CUT, place] != JOINED
     if count == 0:
         return 0
     wanted = below(random, count)
     for place in range(1, state.shape[1]):
-        if state[CUT, place] != JOINED:
+        if state[State.CUT, place] != JOINED:
             if wanted == 0:
                 return place
             wanted -= 1
@@ -167,9 +170,9 @@ def _move_cut(state: Ints, random: Seed) -> bool:
     target = place + (reach if uniform(random) < 0.5 else -reach)
     if not low < target < high or target == place:
         return False
-    state[CUT, target], state[TILES, target] = state[CUT, place], state[TILES, place]
-    state[STREAMED, target] = state[STREAMED, place]
-    state[CUT, place], state[TILES, place], state[STREAMED, place] = JOINED, 0, 0
+    state[State.CUT, target], state[State.TILES, target] = state[State.CUT, place], state[State.TILES, place]
+    state[State.STREAMED, target] = state[State.STREAMED, place]
+    state[State.CUT, place], state[State.TILES, place], state[State.STREAMED, place] = JOINED, 0, 0
     return True
 
 
@@ -187,20 +190,20 @@ def _fuse_segment(net: Net, exact: int, state: Ints, random: Seed) -> bool:
     if high > count:
         return False
     for place in range(low + 1, high):
-        if state[CUT, place] == LAYER_GROUP and not large:
+        if state[State.CUT, place] == LAYER_GROUP and not large:
             return False
-    if high < count and state[CUT, high] == JOINED:
+    if high < count and state[State.CUT, high] == JOINED:
         head = head_of(state, high)
-        tiles, streamed = state[TILES, head], state[STREAMED, head]
-        state[CUT, high], state[TILES, high], state[STREAMED, high] = FUSED_GROUP, tiles, streamed
+        tiles, streamed = state[State.TILES, head], state[State.STREAMED, head]
+        state[State.CUT, high], state[State.TILES, high], state[State.STREAMED, high] = FUSED_GROUP, tiles, streamed
     head = head_of(state, low)
-    if state[CUT, low] == JOINED:
-        state[CUT, low], state[STREAMED, low] = FUSED_GROUP, state[STREAMED, head]
+    if state[State.CUT, low] == JOINED:
+        state[State.CUT, low], state[State.STREAMED, low] = FUSED_GROUP, state[State.STREAMED, head]
     if large and exact and uniform(random) < 0.5:
-        state[STREAMED, low] ^= STREAMING
+        state[State.STREAMED, low] ^= STREAMING
     for place in range(low + 1, high):
-        state[CUT, place] = state[TILES, place] = state[STREAMED, place] = 0
-    state[TILES, low] = _draw_tiles(net, state[ORDER, high - 1], random)
+        state[State.CUT, place] = state[State.TILES, place] = state[State.STREAMED, place] = 0
+    state[State.TILES, low] = _draw_tiles(net, state[State.ORDER, high - 1], random)
     return True
 
 
@@ -213,7 +216,7 @@ def _draw_tiles(net: Net, last: int, random: Seed) -> int:
     if draw < 0.5:
         return 1 << below(random, 5)
     rows = 1 << below(random, 4)
-    return (net.layers[last, HEIGHT] + rows - 1) // rows
+    return (net.layers[last, Layers.HEIGHT] + rows - 1) // rows
 
 
 @inner
@@ -242,7 +245,7 @@ def change_fusion(net: Net, batch: int, exact: int, state: Ints, random: Seed) -
     if draw < 0.95 or not exact:
         return _join_any(state, random)
     head = head_of(state, below(random, state.shape[1]))
-    state[STREAMED, head] ^= STREAMING if uniform(random) < 0.5 else REUSED
+    state[State.STREAMED, head] ^= STREAMING if uniform(random) < 0.5 else REUSED
     return True
 
 

@@ -13,36 +13,7 @@ import numpy as np
 
 from ...costs.dram.compiled import compiled, inner
 from ...costs.dram.tables import Floats, Ints
-from ...costs.dram.workspace import (
-    BEGIN,
-    CYCLES,
-    DONE,
-    FIRST,
-    LATENCY,
-    LAYER_TILES,
-    LOAD_CYCLES,
-    LOAD_EARLY,
-    LOAD_EDGE,
-    LOAD_END_CYCLES,
-    LOAD_LAST,
-    LOAD_POSITION,
-    LOAD_SIZE,
-    LOAD_SOURCE,
-    LOAD_START,
-    LOADS,
-    POSITIONS,
-    STEP,
-    STORE_CYCLES,
-    STORE_END,
-    STORE_END_CYCLES,
-    STORE_LAYER,
-    STORE_POSITION,
-    STORE_SIZE,
-    STORE_USED,
-    STORES,
-    USAGE,
-    Workspace,
-)
+from ...costs.dram.workspace import Loads, Positions, Stages, Stores, Tally, Workspace
 from ...costs.soma.run import LEGAL, PlanColumns, Scratch, TransferColumns, run
 from .fusion_moves import copy_state
 from .random_numbers import Seed, below, uniform
@@ -73,33 +44,33 @@ def living(work: Workspace, group_end: Ints) -> Living:
     Loads begin one tile before theirs, stores end one tile after theirs but within the layer group, which ends before
     position `group_end[layer]`.
     """
-    loads, stores = work.loads[:, : work.tally[LOADS]], work.stores[:, : work.tally[STORES]]
-    count, positions = loads.shape[1] + stores.shape[1], int(work.tally[POSITIONS])
+    loads, stores = work.loads[:, : work.tally[Tally.LOADS]], work.stores[:, : work.tally[Tally.STORES]]
+    count, positions = loads.shape[1] + stores.shape[1], int(work.tally[Tally.POSITIONS])
     table = np.full((10, count), -1, np.int64)
     many = loads.shape[1]
-    table[SIZE] = np.concatenate([loads[LOAD_SIZE], stores[STORE_SIZE]])
-    table[TIME] = np.concatenate([loads[LOAD_CYCLES], stores[STORE_CYCLES]])
-    table[POSITION] = np.concatenate([loads[LOAD_POSITION], stores[STORE_POSITION]])
-    table[MADE, many:] = stores[STORE_POSITION]
-    table[SOURCE, :many] = loads[LOAD_SOURCE]
-    table[LAYER, many:] = stores[STORE_LAYER]
-    table[START] = np.concatenate([np.maximum(loads[LOAD_POSITION] - 1, -1), stores[STORE_POSITION]])
-    ends = np.minimum(stores[STORE_POSITION] + 2, group_end[stores[STORE_LAYER]])
-    table[END] = np.concatenate([loads[LOAD_LAST], np.maximum(stores[STORE_USED], ends)])
-    table[LEAST, many:] = stores[STORE_USED]
+    table[SIZE] = np.concatenate([loads[Loads.SIZE], stores[Stores.SIZE]])
+    table[TIME] = np.concatenate([loads[Loads.CYCLES], stores[Stores.CYCLES]])
+    table[POSITION] = np.concatenate([loads[Loads.POSITION], stores[Stores.POSITION]])
+    table[MADE, many:] = stores[Stores.POSITION]
+    table[SOURCE, :many] = loads[Loads.SOURCE]
+    table[LAYER, many:] = stores[Stores.LAYER]
+    table[START] = np.concatenate([np.maximum(loads[Loads.POSITION] - 1, -1), stores[Stores.POSITION]])
+    ends = np.minimum(stores[Stores.POSITION] + 2, group_end[stores[Stores.LAYER]])
+    table[END] = np.concatenate([loads[Loads.LAST], np.maximum(stores[Stores.USED], ends)])
+    table[LEAST, many:] = stores[Stores.USED]
     produced = np.full(len(group_end), -1, np.int64)
-    np.maximum.at(produced, stores[STORE_LAYER], stores[STORE_POSITION])
-    bound = loads[LOAD_SOURCE] >= 0
-    table[LEAST, :many][bound] = produced[loads[LOAD_SOURCE][bound]]
-    weights = np.concatenate([loads[LOAD_EDGE] >= 0, np.ones(stores.shape[1], np.bool_)])
-    kind = np.concatenate([loads[LOAD_EDGE] >= 0, np.full(stores.shape[1], 2)])
+    np.maximum.at(produced, stores[Stores.LAYER], stores[Stores.POSITION])
+    bound = loads[Loads.SOURCE] >= 0
+    table[LEAST, :many][bound] = produced[loads[Loads.SOURCE][bound]]
+    weights = np.concatenate([loads[Loads.EDGE] >= 0, np.ones(stores.shape[1], np.bool_)])
+    kind = np.concatenate([loads[Loads.EDGE] >= 0, np.full(stores.shape[1], 2)])
     order = np.lexsort([kind, table[END], weights, table[START]])
     table[RANK, order] = np.arange(count)
     found = Living(
         table,
         order.astype(np.int64),
         np.zeros(positions + 2, np.int64),
-        work.positions[CYCLES, :positions].copy(),
+        work.positions[Positions.CYCLES, :positions].copy(),
         _tile_layers(work),
         np.zeros(positions + 1, np.int64),
     )
@@ -109,22 +80,22 @@ def living(work: Workspace, group_end: Ints) -> Living:
 
 def _tile_layers(work: Workspace) -> Ints:
     """The layer of the tile at each position."""
-    found, stages = np.zeros(work.tally[POSITIONS], np.int64), work.stages
+    found, stages = np.zeros(work.tally[Tally.POSITIONS], np.int64), work.stages
     for layer in range(stages.shape[1]):
-        found[stages[FIRST, layer] + np.arange(stages[LAYER_TILES, layer]) * stages[STEP, layer]] = layer
+        found[stages[Stages.FIRST, layer] + np.arange(stages[Stages.TILES, layer]) * stages[Stages.STEP, layer]] = layer
     return found
 
 
 def _fill_usage(given: Living, work: Workspace) -> None:
     """What `work` counts at the uses of loads and stores alone, and the rest of their lives."""
-    loads, size = work.tally[LOADS], given.table[SIZE]
+    loads, size = work.tally[Tally.LOADS], given.table[SIZE]
     change = np.zeros(len(given.usage) + 1, np.int64)
     np.add.at(change, given.table[START, :loads] + 1, size[:loads])
     np.add.at(change, given.table[POSITION, :loads] + 1, -size[:loads])
     np.add.at(change, given.table[LEAST, loads:] + 1, size[loads:])
     np.add.at(change, given.table[END, loads:] + 1, -size[loads:])
     given.usage[:] = np.cumsum(change)[: len(given.usage)]
-    given.usage[:-1] += work.positions[USAGE, : len(given.usage) - 1]
+    given.usage[:-1] += work.positions[Positions.USAGE, : len(given.usage) - 1]
 
 
 @inner
@@ -188,26 +159,26 @@ def latency_of(given: Living) -> int:
 def settle(given: Living, work: Workspace) -> None:
     """Write order, lives and times to `work`, as if they had been decided there."""
     table, count = given.table, len(given.tile_cycles)
-    loads = int(work.tally[LOADS])
+    loads = int(work.tally[Tally.LOADS])
     layers = np.where(table[MADE] >= 0, -1, given.tile_layer[table[POSITION]])
     columns = PlanColumns(
         given.tile_cycles, given.tile_layer, layers, table[POSITION], table[MADE], table[SIZE], table[TIME]
     )
     usage, begin = np.zeros(count + 2, np.int64), np.zeros(len(given.order), np.int64)
-    scratch = Scratch(given.required, usage, work.positions[BEGIN, :count], begin)
+    scratch = Scratch(given.required, usage, work.positions[Positions.BEGIN, :count], begin)
     ends = np.where(table[MADE] >= 0, table[END], np.maximum(table[END], table[POSITION] + 1))
     outcome, cycles, _ = run(columns, TransferColumns(given.order, table[START].copy(), ends), scratch)
     assert outcome == LEGAL
-    work.tally[LATENCY], work.tally[DONE] = cycles, len(given.order)
+    work.tally[Tally.LATENCY], work.tally[Tally.DONE] = cycles, len(given.order)
     work.sequence[: len(given.order)] = np.where(given.order < loads, given.order, loads - 1 - given.order)
     finish = np.zeros(len(given.order), np.int64)
     finish[given.order] = begin
     finish += table[TIME]
-    work.loads[LOAD_START, :loads], work.loads[LOAD_END_CYCLES, :loads] = table[START, :loads], finish[:loads]
-    work.loads[LOAD_EARLY, :loads] = 0
-    stores = work.stores[:, : work.tally[STORES]]
-    stores[STORE_END], stores[STORE_END_CYCLES] = table[END, loads:], finish[loads:]
-    work.positions[USAGE, : len(given.usage)] = given.usage
+    work.loads[Loads.START, :loads], work.loads[Loads.END_CYCLES, :loads] = table[START, :loads], finish[:loads]
+    work.loads[Loads.EARLY, :loads] = 0
+    stores = work.stores[:, : work.tally[Tally.STORES]]
+    stores[Stores.END], stores[Stores.END_CYCLES] = table[END, loads:], finish[loads:]
+    work.positions[Positions.USAGE, : len(given.usage)] = given.usage
 
 
 @inner

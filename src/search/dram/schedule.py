@@ -14,20 +14,8 @@ from ...costs.clock import NO_LIMIT, Limit
 from ...costs.dram import Model, Timetable, net_tables, state_of, timetable, workspace
 from ...costs.dram.prefetch import DOUBLE_BUFFER, EAGER, OVERTAKE
 from ...costs.dram.slices import variants
-from ...costs.dram.tables import HEIGHT, Ints
-from ...costs.dram.workspace import (
-    COMPUTE_CYCLES,
-    CUT,
-    DRAM_CYCLES,
-    FUSED_GROUP,
-    JOINED,
-    LATENCY,
-    LAYER_GROUP,
-    ORDER,
-    STREAMED,
-    TILES,
-    Workspace,
-)
+from ...costs.dram.tables import Ints, Layers
+from ...costs.dram.workspace import FUSED_GROUP, JOINED, LAYER_GROUP, State, Tally, Workspace
 from ...costs.soma.blocks import splits
 from ...errors import InfeasibleError
 from ...interruption import stop_unless, stoppable
@@ -58,9 +46,9 @@ def polish(task: Task, chain: Chain, work: Workspace, limit: Limit = NO_LIMIT) -
         if limit.late:
             break
         for span in SPANS:
-            if low + span > state.shape[1] or (state[CUT, low + 1 : low + span] == LAYER_GROUP).any():
+            if low + span > state.shape[1] or (state[State.CUT, low + 1 : low + span] == LAYER_GROUP).any():
                 break
-            rows = int(task.net.layers[state[ORDER, low + span - 1], HEIGHT])
+            rows = int(task.net.layers[state[State.ORDER, low + span - 1], Layers.HEIGHT])
             trials = [_grouped(state, low, low + span, tiles) for tiles in sorted({1, 2, 4, rows, -(-rows // 2)})]
             found, best = cheapest(task, trials, work, best)
             chain.counts[0] += len(trials)
@@ -76,16 +64,16 @@ def _softened(task: Task, chain: Chain, work: Workspace, limit: Limit) -> tuple[
     """
     state, best = chain.best.copy(), float(chain.costs[1])
     counts = sorted({*COUNTS, task.batch})
-    for place in np.flatnonzero(state[CUT] == LAYER_GROUP)[1 : MOST_SOFTENED + 1].tolist():
+    for place in np.flatnonzero(state[State.CUT] == LAYER_GROUP)[1 : MOST_SOFTENED + 1].tolist():
         if limit.late:
             break
         before = head_before(state, place)
         trials: list[Ints] = []
         for one, two in product(
-            sorted({*counts, int(state[TILES, before])}), sorted({*counts, int(state[TILES, place])})
+            sorted({*counts, int(state[State.TILES, before])}), sorted({*counts, int(state[State.TILES, place])})
         ):
             trial = state.copy()
-            trial[CUT, place], trial[TILES, before], trial[TILES, place] = FUSED_GROUP, one, two
+            trial[State.CUT, place], trial[State.TILES, before], trial[State.TILES, place] = FUSED_GROUP, one, two
             trials.append(trial)
         found, best = cheapest(task, trials, work, best)
         chain.counts[0] += len(trials)
@@ -96,7 +84,7 @@ def _softened(task: Task, chain: Chain, work: Workspace, limit: Limit) -> tuple[
 def head_before(state: Ints, place: int) -> int:
     """Where the fused group before the one at `place` begins."""
     place -= 1
-    while state[CUT, place] == JOINED:
+    while state[State.CUT, place] == JOINED:
         place -= 1
     return place
 
@@ -104,15 +92,15 @@ def head_before(state: Ints, place: int) -> int:
 def _grouped(state: Ints, low: int, high: int, tiles: int) -> Ints:
     """`state` with the layers at places [low, high) as one fused group; groups that it cuts keep their tiles."""
     found = state.copy()
-    if high < state.shape[1] and state[CUT, high] == JOINED:
+    if high < state.shape[1] and state[State.CUT, high] == JOINED:
         head = head_before(state, high)
-        found[TILES, high], found[STREAMED, high] = state[TILES, head], state[STREAMED, head]
-        found[CUT, high] = FUSED_GROUP
-    if state[CUT, low] == JOINED:
-        found[CUT, low], found[STREAMED, low] = FUSED_GROUP, 0
-    found[TILES, low] = tiles
-    found[CUT, low + 1 : high] = JOINED
-    found[TILES, low + 1 : high] = found[STREAMED, low + 1 : high] = 0
+        found[State.TILES, high], found[State.STREAMED, high] = state[State.TILES, head], state[State.STREAMED, head]
+        found[State.CUT, high] = FUSED_GROUP
+    if state[State.CUT, low] == JOINED:
+        found[State.CUT, low], found[State.STREAMED, low] = FUSED_GROUP, 0
+    found[State.TILES, low] = tiles
+    found[State.CUT, low + 1 : high] = JOINED
+    found[State.TILES, low + 1 : high] = found[State.STREAMED, low + 1 : high] = 0
     return found
 
 
@@ -305,13 +293,13 @@ def _near(task: Task, chain: Chain, work: Workspace) -> bool:
 
 def work_bound(work: Workspace) -> int:
     """Cycles of all tiles, or of all transfers, of the fusion last priced."""
-    return int(max(work.tally[COMPUTE_CYCLES], work.tally[DRAM_CYCLES]))
+    return int(max(work.tally[Tally.COMPUTE_CYCLES], work.tally[Tally.DRAM_CYCLES]))
 
 
 def _decide(task: Task, state: Ints, work: Workspace, policy: int) -> float:
     """Latency of `state` with transfers by `policy`, `FAR` where it does not fit."""
     number, _ = best_of(task._replace(policy=policy), state[np.newaxis], work, FAR)
-    return float(work.tally[LATENCY]) if number == 0 else FAR
+    return float(work.tally[Tally.LATENCY]) if number == 0 else FAR
 
 
 def _finish(network: Network, task: Task, state: Ints, work: Workspace, evaluations: int) -> Found:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from math import exp
 
 from ...costs.dram.compiled import compiled, inner
-from ...costs.dram.tables import HEIGHT, WIDTH, Ints, Net
-from ...costs.dram.workspace import CUT, FUSED_GROUP, JOINED, LAYER_GROUP, ORDER, STREAMED, TILES, Workspace
+from ...costs.dram.tables import Ints, Layers, Net
+from ...costs.dram.workspace import FUSED_GROUP, JOINED, LAYER_GROUP, State, Workspace
 from .anneal import FAR, Chain, Task, cost_of
 from .fusion_moves import copy_state, end_of, head_of, layer_range
 from .random_numbers import Seed, below, uniform
@@ -28,34 +28,38 @@ def _move_into(net: Net, state: Ints, source: Ints, random: Seed) -> bool:
         return False
     target = low + below(random, high - low)
     target += target >= place
-    alone = source[CUT, place] != JOINED and (place + 1 == count or source[CUT, place + 1] != JOINED)
-    kept = source[CUT, place] if source[CUT, place] != JOINED and not alone else JOINED
+    alone = source[State.CUT, place] != JOINED and (place + 1 == count or source[State.CUT, place + 1] != JOINED)
+    kept = source[State.CUT, place] if source[State.CUT, place] != JOINED and not alone else JOINED
     step = 1 if target > place else -1
     for row in range(4):
         for at in range(min(place, target), max(place, target) + 1):
             state[row, at] = source[row, at + step] if at != target else source[row, place]
-    state[CUT, target] = JOINED
+    state[State.CUT, target] = JOINED
     if kept != JOINED:
         heir = place if step > 0 else place + 1
-        state[CUT, heir], state[TILES, heir], state[STREAMED, heir] = kept, source[TILES, place], 0
-    elif alone and source[CUT, place] == LAYER_GROUP:
+        state[State.CUT, heir], state[State.TILES, heir], state[State.STREAMED, heir] = (
+            kept,
+            source[State.TILES, place],
+            0,
+        )
+    elif alone and source[State.CUT, place] == LAYER_GROUP:
         heir = place if step > 0 else place + 1
-        if heir < count and state[CUT, heir] == FUSED_GROUP:
-            state[CUT, heir] = LAYER_GROUP
+        if heir < count and state[State.CUT, heir] == FUSED_GROUP:
+            state[State.CUT, heir] = LAYER_GROUP
     if target == 0 or step < 0:
         _swap_head(state, target)
-    state[TILES, target] = state[TILES, target] if state[CUT, target] != JOINED else 0
-    return state[CUT, 0] == LAYER_GROUP
+    state[State.TILES, target] = state[State.TILES, target] if state[State.CUT, target] != JOINED else 0
+    return state[State.CUT, 0] == LAYER_GROUP
 
 
 @inner
 def _swap_head(state: Ints, target: int) -> None:
     """A layer that came before the head of a group becomes its head."""
     after = target + 1
-    if state[CUT, after] != JOINED:
-        for row in (CUT, TILES, STREAMED):
+    if state[State.CUT, after] != JOINED:
+        for row in (State.CUT, State.TILES, State.STREAMED):
             state[row, target], state[row, after] = state[row, after], 0
-        state[CUT, after] = JOINED
+        state[State.CUT, after] = JOINED
 
 
 @inner
@@ -63,21 +67,21 @@ def _double_or_halve(net: Net, batch: int, state: Ints, random: Seed) -> bool:
     """A fused group's tiles, at most the largest power of two of its last layer's pixels."""
     wanted, head = below(random, _count_heads(state)), 0
     for place in range(state.shape[1]):
-        if state[CUT, place] != JOINED:
+        if state[State.CUT, place] != JOINED:
             if wanted == 0:
                 head = place
                 break
             wanted -= 1
-    last = state[ORDER, end_of(state, head) - 1]
-    most = batch * net.layers[last, HEIGHT] * net.layers[last, WIDTH]
+    last = state[State.ORDER, end_of(state, head) - 1]
+    most = batch * net.layers[last, Layers.HEIGHT] * net.layers[last, Layers.WIDTH]
     if uniform(random) < 0.5:
-        if state[TILES, head] * 2 > most:
+        if state[State.TILES, head] * 2 > most:
             return False
-        state[TILES, head] *= 2
+        state[State.TILES, head] *= 2
         return True
-    if state[TILES, head] < 2:
+    if state[State.TILES, head] < 2:
         return False
-    state[TILES, head] //= 2
+    state[State.TILES, head] //= 2
     return True
 
 
@@ -85,7 +89,7 @@ def _double_or_halve(net: Net, batch: int, state: Ints, random: Seed) -> bool:
 def _count_heads(state: Ints) -> int:
     found = 0
     for place in range(state.shape[1]):
-        found += state[CUT, place] != JOINED
+        found += state[State.CUT, place] != JOINED
     return found
 
 
@@ -94,12 +98,12 @@ def _pick(state: Ints, kind: int, random: Seed) -> int:
     """A place after the first where a cut of this kind is, 0 for none."""
     count = 0
     for place in range(1, state.shape[1]):
-        count += state[CUT, place] == kind
+        count += state[State.CUT, place] == kind
     if count == 0:
         return 0
     wanted = below(random, count)
     for place in range(1, state.shape[1]):
-        if state[CUT, place] == kind:
+        if state[State.CUT, place] == kind:
             if wanted == 0:
                 return place
             wanted -= 1
@@ -114,8 +118,8 @@ def _merge(state: Ints, kind: int, random: Seed) -> bool:
         return False
     head, end = head_of(state, place - 1), end_of(state, place)
     if uniform(random) * (end - head) < end - place:
-        state[TILES, head] = state[TILES, place]
-    state[CUT, place] = state[TILES, place] = 0
+        state[State.TILES, head] = state[State.TILES, place]
+    state[State.CUT, place] = state[State.TILES, place] = 0
     return True
 
 
@@ -125,11 +129,11 @@ def _split(state: Ints, random: Seed) -> bool:
     if state.shape[1] < 2:
         return False
     place = 1 + below(random, state.shape[1] - 1)
-    if state[CUT, place] == LAYER_GROUP:
+    if state[State.CUT, place] == LAYER_GROUP:
         return False
-    if state[CUT, place] == JOINED:
-        state[TILES, place] = state[TILES, head_of(state, place)]
-    state[CUT, place] = LAYER_GROUP
+    if state[State.CUT, place] == JOINED:
+        state[State.TILES, place] = state[State.TILES, head_of(state, place)]
+    state[State.CUT, place] = LAYER_GROUP
     return True
 
 
@@ -140,21 +144,21 @@ def _move_border(state: Ints, random: Seed, fused: bool) -> bool:
     if place == 0:
         return False
     low, high = place - 1, place + 1
-    while state[CUT, low] != LAYER_GROUP:
+    while state[State.CUT, low] != LAYER_GROUP:
         low -= 1
-    while high < state.shape[1] and state[CUT, high] != LAYER_GROUP:
+    while high < state.shape[1] and state[State.CUT, high] != LAYER_GROUP:
         high += 1
     if high - low < 3:
         return False
     target = low + 1 + below(random, high - low - 2)
     target += target >= place
-    if state[CUT, target] == JOINED:
-        state[TILES, target] = state[TILES, head_of(state, target)]
-    state[CUT, target] = LAYER_GROUP
+    if state[State.CUT, target] == JOINED:
+        state[State.TILES, target] = state[State.TILES, head_of(state, target)]
+    state[State.CUT, target] = LAYER_GROUP
     if fused:
-        state[CUT, place] = FUSED_GROUP
+        state[State.CUT, place] = FUSED_GROUP
     else:
-        state[CUT, place] = state[TILES, place] = 0
+        state[State.CUT, place] = state[State.TILES, place] = 0
     return True
 
 

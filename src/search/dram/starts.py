@@ -6,18 +6,7 @@ import numpy as np
 
 from ...costs.clock import NO_LIMIT, Limit
 from ...costs.dram.tables import Ints
-from ...costs.dram.workspace import (
-    CUT,
-    FUSED_GROUP,
-    JOINED,
-    LAYER_GROUP,
-    ORDER,
-    REUSED,
-    STREAMED,
-    STREAMING,
-    TILES,
-    Workspace,
-)
+from ...costs.dram.workspace import FUSED_GROUP, JOINED, LAYER_GROUP, REUSED, STREAMING, State, Workspace
 from ...costs.soma.fusion import FusedGroup
 from ...costs.soma.layer_cost import input_box, source_box
 from ...costs.soma.tiling import tiles_of
@@ -29,12 +18,12 @@ from .anneal import FAR, Task, best_of
 def uniform_state(layers: int, cut: int, tiles: int, *, reused: bool = False) -> Ints:
     """Layers in their order, each pair of neighbours cut by `cut` or joined, all with the same `tiles`."""
     state = np.zeros((4, layers), np.int64)
-    state[ORDER] = range(layers)
-    state[CUT] = cut
-    state[CUT, 0] = LAYER_GROUP
-    state[TILES] = tiles if cut != JOINED else 0
-    state[TILES, 0] = tiles
-    state[STREAMED, state[CUT] != JOINED] = REUSED if reused else 0
+    state[State.ORDER] = range(layers)
+    state[State.CUT] = cut
+    state[State.CUT, 0] = LAYER_GROUP
+    state[State.TILES] = tiles if cut != JOINED else 0
+    state[State.TILES, 0] = tiles
+    state[State.STREAMED, state[State.CUT] != JOINED] = REUSED if reused else 0
     return state
 
 
@@ -77,9 +66,9 @@ def joined(task: Task, state: Ints, work: Workspace, limit: Limit = NO_LIMIT) ->
         if limit.late:
             break
         soft, gone = state.copy(), state.copy()
-        soft[CUT, place] = FUSED_GROUP
-        soft[STREAMED, place] = REUSED if task.model.exact else 0
-        gone[CUT, place], gone[STREAMED, place], gone[TILES, place] = JOINED, 0, 0
+        soft[State.CUT, place] = FUSED_GROUP
+        soft[State.STREAMED, place] = REUSED if task.model.exact else 0
+        gone[State.CUT, place], gone[State.STREAMED, place], gone[State.TILES, place] = JOINED, 0, 0
         found, best = cheapest(task, [soft, gone], work, best)
         state = state if found is None else found
     return state
@@ -122,13 +111,13 @@ def fused(state: Ints, low: int, high: int, tiles: int, streamed: int) -> Ints:
     found = state.copy()
     if high < state.shape[1]:
         head = high
-        while state[CUT, head] == JOINED:
+        while state[State.CUT, head] == JOINED:
             head -= 1
-        found[TILES, high], found[STREAMED, high] = state[TILES, head], state[STREAMED, head]
-        found[CUT, high] = LAYER_GROUP
-    found[CUT, low], found[TILES, low], found[STREAMED, low] = LAYER_GROUP, tiles, streamed
-    found[CUT, low + 1 : high] = JOINED
-    found[TILES, low + 1 : high] = found[STREAMED, low + 1 : high] = 0
+        found[State.TILES, high], found[State.STREAMED, high] = state[State.TILES, head], state[State.STREAMED, head]
+        found[State.CUT, high] = LAYER_GROUP
+    found[State.CUT, low], found[State.TILES, low], found[State.STREAMED, low] = LAYER_GROUP, tiles, streamed
+    found[State.CUT, low + 1 : high] = JOINED
+    found[State.TILES, low + 1 : high] = found[State.STREAMED, low + 1 : high] = 0
     return found
 
 
@@ -155,7 +144,7 @@ def _shrink(network: Network, task: Task, state: Ints, layer: int, limit: int) -
         if need is None:
             break
         if need <= limit:
-            state[TILES, layer] = tiles
+            state[State.TILES, layer] = tiles
             return
         least = need if least < 0 else min(least, need)
         tiles *= 2
