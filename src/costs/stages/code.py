@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -18,24 +19,31 @@ from ...machine.stages import FUNCTION_CODES, PRODUCTS, kind_of, row_bytes
 
 Table = NDArray[np.int64]
 
-LOAD, STORE, MULTIPLY, IMMEDIATE, VECTORS, SET, FINISH = range(7)
+Kind = IntEnum("Kind", "LOAD STORE MULTIPLY IMMEDIATE VECTORS SET FINISH", start=0)
 """Kinds of instructions."""
 
-KIND, UNIT, POPS, PUSHES, CHANNEL, BEATS, CYCLES = range(7)
-CHIP, OFF, ROWS, COLUMNS, STRIDE, ABOVE, BELOW, LEFT, RIGHT, MEMORY, OFF_BYTES = range(7, 18)
-FIRST, END, OUTER, INNER, DO, DI, SO, SI, WO, WI, FUNCTION, VALUE, UNSHADOWED, TARGET, SOURCE, WEIGHT = range(7, 23)
-SHIFTS = 23
-"""Columns: of all instructions, of copies, of walks; from `SHIFTS` on the first bit and mask of three micro-op fields.
+Row = IntEnum("Row", "KIND UNIT POPS PUSHES CHANNEL BEATS CYCLES", start=0)
+"""Columns of all instructions.
 
 `POPS` and `PUSHES` are bits of token queues; `CHANNEL` is -1 where nothing goes off chip; `BEATS` are cycles of the
 channel, `CYCLES` what the unit takes beside them.
 """
-WIDTH = 29
+
+Copy = IntEnum("Copy", "CHIP OFF ROWS COLUMNS STRIDE ABOVE BELOW LEFT RIGHT MEMORY OFF_BYTES", start=len(Row))
+"""More columns, of copies."""
+
+Walk = IntEnum(
+    "Walk", "FIRST END OUTER INNER DO DI SO SI WO WI FUNCTION VALUE UNSHADOWED TARGET SOURCE WEIGHT", start=len(Row)
+)
+"""More columns, of walks; from `SHIFTS` on the first bit and mask of three micro-op fields."""
+
+SHIFTS = len(Row) + len(Walk)
+WIDTH = SHIFTS + 6
 
 ROLES = {
-    **{"chip": CHIP, "offchip": OFF, "rows": ROWS, "columns": COLUMNS, "stride": STRIDE},
-    **{"above": ABOVE, "below": BELOW, "left": LEFT, "right": RIGHT},
-    **{"first": FIRST, "end": END, "unshadowed": UNSHADOWED},
+    **{"chip": Copy.CHIP, "offchip": Copy.OFF, "rows": Copy.ROWS, "columns": Copy.COLUMNS, "stride": Copy.STRIDE},
+    **{"above": Copy.ABOVE, "below": Copy.BELOW, "left": Copy.LEFT, "right": Copy.RIGHT},
+    **{"first": Walk.FIRST, "end": Walk.END, "unshadowed": Walk.UNSHADOWED},
 }
 
 
@@ -85,7 +93,7 @@ def read_code(machine: Machine, code: bytes) -> StageCode:
         elif action.kind == "walk":
             _walks(machine, part, block)
         else:
-            block[:, KIND] = FINISH
+            block[:, Row.KIND] = Kind.FINISH
         rows[part.positions] = block
         names[part.positions] = next(i for i, m in enumerate(machine.mnemonics) if m.name == part.mnemonic.name)
     return StageCode(machine, rows, names, decoded.parts, channels)
@@ -98,13 +106,13 @@ def _value(part: DecodedPart, word: str) -> Any:
 def _common(machine: Machine, part: DecodedPart, block: Table) -> None:
     stages, unit = machine.stages, part.mnemonic.unit
     assert stages is not None
-    block[:, UNIT] = next(i for i, item in enumerate(machine.units) if item.name == unit)
-    block[:, CHANNEL] = -1
+    block[:, Row.UNIT] = next(i for i, item in enumerate(machine.units) if item.name == unit)
+    block[:, Row.CHANNEL] = -1
     for number, queue in enumerate(stages.tokens):
         if queue.dst == unit and queue.pop:
-            block[:, POPS] |= part.fields[queue.pop] << number
+            block[:, Row.POPS] |= part.fields[queue.pop] << number
         if queue.src == unit and queue.push:
-            block[:, PUSHES] |= part.fields[queue.push] << number
+            block[:, Row.PUSHES] |= part.fields[queue.push] << number
 
 
 def _copies(machine: Machine, part: DecodedPart, block: Table, channels: tuple[str, ...]) -> None:
@@ -112,20 +120,20 @@ def _copies(machine: Machine, part: DecodedPart, block: Table, channels: tuple[s
     capability = _capability(machine, part.mnemonic)
     memories = {memory.name: (number, memory) for number, memory in enumerate(machine.memories)}
     inward = memories[link.src][1].offchip
-    block[:, KIND] = LOAD if inward else STORE
-    block[:, MEMORY] = memories[link.dst if inward else link.src][0]
+    block[:, Row.KIND] = Kind.LOAD if inward else Kind.STORE
+    block[:, Copy.MEMORY] = memories[link.dst if inward else link.src][0]
     target, source = capability.operands
     off_bytes = row_bytes(capability)[source if inward else target]
-    block[:, OFF_BYTES] = off_bytes
-    block[:, CHANNEL] = channels.index(link.channel or link.name)
-    row_beats = -(-block[:, COLUMNS] * off_bytes // _rate(link))
-    block[:, BEATS] = row_beats * block[:, ROWS]
-    padded = (block[:, ABOVE] + block[:, ROWS] + block[:, BELOW]) * (
-        block[:, LEFT] + block[:, COLUMNS] + block[:, RIGHT]
+    block[:, Copy.OFF_BYTES] = off_bytes
+    block[:, Row.CHANNEL] = channels.index(link.channel or link.name)
+    row_beats = -(-block[:, Copy.COLUMNS] * off_bytes // _rate(link))
+    block[:, Row.BEATS] = row_beats * block[:, Copy.ROWS]
+    padded = (block[:, Copy.ABOVE] + block[:, Copy.ROWS] + block[:, Copy.BELOW]) * (
+        block[:, Copy.LEFT] + block[:, Copy.COLUMNS] + block[:, Copy.RIGHT]
     )
-    moves = (block[:, COLUMNS] > 0) & (block[:, ROWS] > 0)
-    zeros = padded - block[:, ROWS] * block[:, COLUMNS]  # written an element a cycle
-    block[:, CYCLES] = np.where(moves, _latency(machine, part.mnemonic) + link.latency_cycles + zeros, 1)
+    moves = (block[:, Copy.COLUMNS] > 0) & (block[:, Copy.ROWS] > 0)
+    zeros = padded - block[:, Copy.ROWS] * block[:, Copy.COLUMNS]  # written an element a cycle
+    block[:, Row.CYCLES] = np.where(moves, _latency(machine, part.mnemonic) + link.latency_cycles + zeros, 1)
 
 
 def _rate(link: Link) -> int:
@@ -148,13 +156,15 @@ def _walks(machine: Machine, part: DecodedPart, block: Table) -> None:
     capability = _capability(machine, mnemonic)
     assert stages is not None
     extents, shifts = dict(mnemonic.extents), stages.field_shifts()
-    block[:, OUTER], block[:, INNER] = _value(part, extents["outer"]), _value(part, extents["inner"])
+    block[:, Walk.OUTER], block[:, Walk.INNER] = _value(part, extents["outer"]), _value(part, extents["inner"])
     kind = kind_of(capability)
     vectors = len(capability.operands) > 1
-    block[:, KIND] = {PRODUCTS: MULTIPLY}.get(kind, SET if kind == "constant" else VECTORS if vectors else IMMEDIATE)
+    block[:, Row.KIND] = {PRODUCTS: Kind.MULTIPLY}.get(
+        kind, Kind.SET if kind == "constant" else Kind.VECTORS if vectors else Kind.IMMEDIATE
+    )
     numbers = {memory.name: number for number, memory in enumerate(machine.memories)}
     bindings = {operand.operand: operand for operand in reversed(mnemonic.operands)}
-    columns = ((DO, DI, TARGET), (SO, SI, SOURCE), (WO, WI, WEIGHT))
+    columns = ((Walk.DO, Walk.DI, Walk.TARGET), (Walk.SO, Walk.SI, Walk.SOURCE), (Walk.WO, Walk.WI, Walk.WEIGHT))
     for place, (name, (outer, inner, memory)) in enumerate(zip(capability.operands, columns, strict=False)):
         strides = dict(bindings[name].strides)
         block[:, outer], block[:, inner] = (_value(part, strides.get(loop, "0")) for loop in ("outer", "inner"))
@@ -162,17 +172,17 @@ def _walks(machine: Machine, part: DecodedPart, block: Table) -> None:
         first, width = shifts[bindings[name].address]
         block[:, SHIFTS + 2 * place], block[:, SHIFTS + 2 * place + 1] = first, (1 << width) - 1
     if kind == "constant":
-        block[:, VALUE] = getattr(capability.statement.value, "value", 0)
+        block[:, Walk.VALUE] = getattr(capability.statement.value, "value", 0)
     for _, name in mnemonic.functions:
         codes = {
             code: FUNCTION_CODES[text] for item in mnemonic.fields if item.name == name for text, code in item.enum
         }
-        block[:, FUNCTION] = [codes[int(value)] for value in part.fields[name]]
+        block[:, Walk.FUNCTION] = [codes[int(value)] for value in part.fields[name]]
     for _, name in mnemonic.immediates:
-        block[:, VALUE] = part.fields[name]
+        block[:, Walk.VALUE] = part.fields[name]
     cost = int(evaluate_formula(capability.cycles, _limits(capability)))
-    points = np.maximum(block[:, END] - block[:, FIRST], 0) * block[:, OUTER] * block[:, INNER]
-    block[:, CYCLES] = points * cost + _latency(machine, mnemonic)
+    points = np.maximum(block[:, Walk.END] - block[:, Walk.FIRST], 0) * block[:, Walk.OUTER] * block[:, Walk.INNER]
+    block[:, Row.CYCLES] = points * cost + _latency(machine, mnemonic)
 
 
 def _limits(capability: Capability) -> Mapping[str, int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...machine import Machine
 from ..compiled import compiled, inner
-from .code import BEATS, CHANNEL, CYCLES, POPS, PUSHES, UNIT, StageCode, Table, fetched_beats
+from .code import Row, StageCode, Table, fetched_beats
 
 NEVER = np.int64(1 << 62)
 
@@ -62,9 +62,9 @@ def _ready(pops: Any, tokens: Table, counts: Table) -> Any:
 @inner
 def _count_tokens(row: Table, finish: Any, tokens: Table, counts: Table) -> None:
     for queue in range(len(tokens)):
-        if row[POPS] >> queue & 1:
+        if row[Row.POPS] >> queue & 1:
             counts[queue, 1] += 1
-        if row[PUSHES] >> queue & 1:
+        if row[Row.PUSHES] >> queue & 1:
             tokens[queue, counts[queue, 0]] = finish
             counts[queue, 0] += 1
 
@@ -83,20 +83,20 @@ def _run(
     while True:
         best, at = -2, NEVER
         if fetched < count:
-            unit = rows[fetched, UNIT]
+            unit = rows[fetched, Row.UNIT]
             time = max(fetch_free, _room(unit, state, queues, start, depths[unit]))
             if time < at:
                 best, at = -1, time
         for unit in range(unit_count):
             if state[unit, TAKEN] < state[unit, SENT]:
                 index = queues[unit, state[unit, TAKEN]]
-                time = max(state[unit, FREE], arrived[index], _ready(rows[index, POPS], tokens, counts))
+                time = max(state[unit, FREE], arrived[index], _ready(rows[index, Row.POPS], tokens, counts))
                 if time < at:
                     best, at = unit, time
         if best == -2:
             return start, end, order[:done], state[:, TAKEN].copy()
         if best == -1:
-            unit = rows[fetched, UNIT]
+            unit = rows[fetched, Row.UNIT]
             fetch_free = max(at, bus[fetch[0]]) + fetch[1]
             bus[fetch[0]] = fetch_free
             arrived[fetched] = fetch_free
@@ -106,11 +106,11 @@ def _run(
             continue
         index = queues[best, state[best, TAKEN]]
         state[best, TAKEN] += 1
-        finish, channel = at, rows[index, CHANNEL]
-        if rows[index, BEATS] > 0:
-            finish = max(at, bus[channel]) + rows[index, BEATS]
+        finish, channel = at, rows[index, Row.CHANNEL]
+        if rows[index, Row.BEATS] > 0:
+            finish = max(at, bus[channel]) + rows[index, Row.BEATS]
             bus[channel] = finish
-        finish += rows[index, CYCLES]
+        finish += rows[index, Row.CYCLES]
         _count_tokens(rows[index], finish, tokens, counts)
         start[index], end[index], state[best, FREE], order[done] = at, finish, finish, index
         done += 1
@@ -127,9 +127,9 @@ def clocks(rows: Table, unit_count: int, queue_count: int, order: Table) -> Tabl
     pushers = np.zeros((queue_count, len(rows) + 1), np.int64)
     pushed, popped = np.zeros(queue_count, np.int64), np.zeros(queue_count, np.int64)
     for index in order:
-        unit = rows[index, UNIT]
+        unit = rows[index, Row.UNIT]
         for queue in range(queue_count):
-            if rows[index, POPS] >> queue & 1:
+            if rows[index, Row.POPS] >> queue & 1:
                 before = pushers[queue, popped[queue]]
                 popped[queue] += 1
                 for other in range(unit_count):
@@ -137,7 +137,7 @@ def clocks(rows: Table, unit_count: int, queue_count: int, order: Table) -> Tabl
         latest[unit, unit] += 1
         known[index] = latest[unit]
         for queue in range(queue_count):
-            if rows[index, PUSHES] >> queue & 1:
+            if rows[index, Row.PUSHES] >> queue & 1:
                 pushers[queue, pushed[queue]] = index
                 pushed[queue] += 1
     return known

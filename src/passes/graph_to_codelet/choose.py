@@ -8,7 +8,7 @@ from math import ceil, prod
 from typing import NamedTuple
 
 from ...algebra.allocation import BumpAllocator
-from ...costs.stages.code import COLUMNS, KIND, OFF_BYTES, ROWS, STORE, read_code
+from ...costs.stages.code import Copy, Kind, Row, read_code
 from ...costs.stages.schedule import run_stages
 from ...dialects.codelet import TensorOp
 from ...errors import InfeasibleError
@@ -97,8 +97,8 @@ def layer_figures(isa: StageIsa, work: Work, tiles: Tiles) -> tuple[int, int] | 
     except InfeasibleError:
         return None
     code = read_code(isa.machine, emitter.finish())
-    copies = code.rows[code.rows[:, KIND] <= STORE]
-    moved = int((copies[:, ROWS] * copies[:, COLUMNS] * copies[:, OFF_BYTES]).sum())
+    copies = code.rows[code.rows[:, Row.KIND] <= Kind.STORE]
+    moved = int((copies[:, Copy.ROWS] * copies[:, Copy.COLUMNS] * copies[:, Copy.OFF_BYTES]).sum())
     fetched = len(code.rows) * max(word.bytes for word in isa.machine.words.values())
     return int(run_stages(code)[1].max()), moved + fetched
 

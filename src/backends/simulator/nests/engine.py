@@ -8,32 +8,7 @@ import numpy as np
 
 from ....costs.compiled import bare, bare_entry
 from .plan import CHILD_BITS, Ints, Plan
-from .state import (
-    ABOVE,
-    BASE,
-    BOUND,
-    CHILD,
-    DIM,
-    DONE,
-    FILLS,
-    INWARDS,
-    LEVEL,
-    MOVED,
-    NEW,
-    OUTWARDS,
-    OWN,
-    PITCH,
-    POINTS,
-    READS,
-    RETURNED,
-    SEEN,
-    SHAPE,
-    STEP,
-    UPDATES,
-    WHOLE,
-    WIDEST,
-    State,
-)
+from .state import CHILD, NEW, RETURNED, Clock, Counted, LoopRow, State, Tile
 
 
 @bare
@@ -71,37 +46,37 @@ def _count_sum(plan: Plan, state: State, at: int, event: int, row: int, level: i
     for outer in range(level + 1, min(news, parent + 1)):
         counted = plan.counters[tensor, outer] + plan.ancestors[row, outer]
         if gives:
-            state.counters[counted, OUTWARDS] += 1
+            state.counters[counted, Counted.OUTWARDS] += 1
         if outer < parent:
             if plan.marks[outer] >= 0 and _mark(plan, state, outer, plan.ancestors[row, outer], place):
-                state.counters[counted, INWARDS] += 1
+                state.counters[counted, Counted.INWARDS] += 1
             continue
         if gives:
-            state.counters[counted, UPDATES] += 1
+            state.counters[counted, Counted.UPDATES] += 1
         if there:
-            state.counters[counted, READS] += 1
-            state.counters[counted, INWARDS] += 1
+            state.counters[counted, Counted.READS] += 1
+            state.counters[counted, Counted.INWARDS] += 1
 
 
 @bare
 def _fetch(plan: Plan, state: State, tensor: int, level: int, row: int, at: int, mine: int, place: int) -> None:
     """A word that a tile lacks comes from the parent."""
     parent = plan.parents[tensor, level]
-    event = 2 * state.clock[STEP] + 1
+    event = 2 * state.clock[Clock.STEP] + 1
     if tensor == plan.parents.shape[0] - 1:
         _count_sum(plan, state, at, event, row, level, place, False)
         state.values[mine], state.events[mine] = 0, NEW
         if _mark(plan, state, level, row - plan.first[level], place):
-            state.counters[plan.counters[tensor, level] + row - plan.first[level], FILLS] += 1
+            state.counters[plan.counters[tensor, level] + row - plan.first[level], Counted.FILLS] += 1
             state.values[mine], state.events[mine] = state.values[at], RETURNED
             state.values[at] = 0
         return
     news = _ask(plan, state.events, at, event, row, level, parent)
     for outer in range(level + 1, min(news, parent + 1)):
-        state.counters[plan.counters[tensor, outer] + plan.ancestors[row, outer], INWARDS] += 1
+        state.counters[plan.counters[tensor, outer] + plan.ancestors[row, outer], Counted.INWARDS] += 1
     if news > parent:
-        state.counters[plan.counters[tensor, parent] + plan.ancestors[row, parent], READS] += 1
-    state.counters[plan.counters[tensor, level] + row - plan.first[level], FILLS] += 1
+        state.counters[plan.counters[tensor, parent] + plan.ancestors[row, parent], Counted.READS] += 1
+    state.counters[plan.counters[tensor, level] + row - plan.first[level], Counted.FILLS] += 1
     state.values[mine], state.events[mine] = state.values[at], NEW
 
 
@@ -115,15 +90,15 @@ def _give(plan: Plan, state: State, level: int, row: int, at: int, mine: int, pa
     tensor = plan.parents.shape[0] - 1
     parent = plan.parents[tensor, level]
     if passed < 0:
-        news = _ask(plan, state.events, at, 2 * state.clock[STEP], row, level, parent)
+        news = _ask(plan, state.events, at, 2 * state.clock[Clock.STEP], row, level, parent)
     else:
-        event = state.clock[STEP] * len(plan.first) + level
+        event = state.clock[Clock.STEP] * len(plan.first) + level
         news = _ask(plan, state.passed, passed, event, row, level, parent)
     for outer in range(level + 1, min(news, parent + 1)):
-        state.counters[plan.counters[tensor, outer] + plan.ancestors[row, outer], OUTWARDS] += 1
+        state.counters[plan.counters[tensor, outer] + plan.ancestors[row, outer], Counted.OUTWARDS] += 1
     if news > parent:
-        state.counters[plan.counters[tensor, parent] + plan.ancestors[row, parent], UPDATES] += 1
-    state.counters[plan.counters[tensor, level] + row - plan.first[level], READS] += 1
+        state.counters[plan.counters[tensor, parent] + plan.ancestors[row, parent], Counted.UPDATES] += 1
+    state.counters[plan.counters[tensor, level] + row - plan.first[level], Counted.READS] += 1
     state.values[at] += state.values[mine]
     state.values[mine] = 0
 
@@ -175,21 +150,21 @@ def _leave(plan: Plan, state: State, level: int, row: int, shape: int, base: int
     box = state.boxes[plan.counters[tensor, level] + instance]
     above = plan.ancestors[row, parent]
     over = state.boxes[plan.counters[tensor, parent] + above]
-    stays = parent == outermost or over[MOVED] <= box[SEEN]
+    stays = parent == outermost or over[Tile.MOVED] <= box[Tile.SEEN]
     new = plan.shapes[shape, 0] if shape >= 0 else 0
     end = new + plan.shapes[shape, 1] if shape >= 0 else 0
-    first = plan.shapes[box[SHAPE], 0]
-    for old in range(first, first + plan.shapes[box[SHAPE], 1]):
-        place = box[BASE] + plan.tiles[old, 0]
+    first = plan.shapes[box[Tile.SHAPE], 0]
+    for old in range(first, first + plan.shapes[box[Tile.SHAPE], 1]):
+        place = box[Tile.BASE] + plan.tiles[old, 0]
         while new < end and base + plan.tiles[new, 0] < place:
             new += 1
         if new < end and base + plan.tiles[new, 0] == place:
             continue
         mine = plan.starts[tensor, level] + instance * plan.words[tensor, level] + plan.tiles[old, 1]
         at = plan.starts[tensor, parent] + above * plan.words[tensor, parent]
-        found = old if stays else _within(plan, over[SHAPE], over[BASE], place)
+        found = old if stays else _within(plan, over[Tile.SHAPE], over[Tile.BASE], place)
         if stays:
-            _give(plan, state, level, row, at + plan.tiles[old, 2] + box[ABOVE] - over[OWN], mine, -1)
+            _give(plan, state, level, row, at + plan.tiles[old, 2] + box[Tile.ABOVE] - over[Tile.OWN], mine, -1)
         elif found >= 0:
             _give(plan, state, level, row, at + plan.tiles[found, 1], mine, -1)
         else:
@@ -203,32 +178,32 @@ def _enter(plan: Plan, state: State, tensor: int, level: int, row: int) -> None:
     shape, base, above, own = _tile_of(plan, state, tensor, level, row)
     instance, parent = row - plan.first[level], plan.parents[tensor, level]
     box = state.boxes[plan.counters[tensor, level] + instance]
-    box[SEEN] = state.clock[STEP]
-    box[ABOVE] = above
-    if shape == box[SHAPE] and base == box[BASE]:
+    box[Tile.SEEN] = state.clock[Clock.STEP]
+    box[Tile.ABOVE] = above
+    if shape == box[Tile.SHAPE] and base == box[Tile.BASE]:
         return
     begin, words = plan.starts[tensor, level] + instance * plan.words[tensor, level], plan.words[tensor, level]
     old = end = 0
-    if box[SHAPE] >= 0:
-        old, end = plan.shapes[box[SHAPE], 0], plan.shapes[box[SHAPE], 0] + plan.shapes[box[SHAPE], 1]
+    if box[Tile.SHAPE] >= 0:
+        old, end = plan.shapes[box[Tile.SHAPE], 0], plan.shapes[box[Tile.SHAPE], 0] + plan.shapes[box[Tile.SHAPE], 1]
         low = begin - plan.lowest[tensor, level]
         for word in range(words):
             state.held_values[word], state.held_events[word] = state.values[low + word], state.events[low + word]
     over = plan.counters[tensor, parent] + plan.ancestors[row, parent]
     source = plan.starts[tensor, parent] + plan.ancestors[row, parent] * plan.words[tensor, parent]
-    source += above - state.boxes[over, OWN]
+    source += above - state.boxes[over, Tile.OWN]
     first = plan.shapes[shape, 0]
     for new in range(first, first + plan.shapes[shape, 1]):
         place = base + plan.tiles[new, 0]
-        while old < end and box[BASE] + plan.tiles[old, 0] < place:
+        while old < end and box[Tile.BASE] + plan.tiles[old, 0] < place:
             old += 1
         mine = begin + plan.tiles[new, 1]
-        if old < end and box[BASE] + plan.tiles[old, 0] == place:
+        if old < end and box[Tile.BASE] + plan.tiles[old, 0] == place:
             kept = plan.tiles[old, 1] + plan.lowest[tensor, level]
             state.values[mine], state.events[mine] = state.held_values[kept], state.held_events[kept]
         else:
             _fetch(plan, state, tensor, level, row, source + plan.tiles[new, 2], mine, place)
-    box[SHAPE], box[BASE], box[OWN], box[MOVED] = shape, base, own, state.clock[STEP]
+    box[Tile.SHAPE], box[Tile.BASE], box[Tile.OWN], box[Tile.MOVED] = shape, base, own, state.clock[Clock.STEP]
 
 
 @bare
@@ -266,33 +241,35 @@ def _compute_all(plan: Plan, state: State) -> None:
             counted = plan.counters[tensors - 1, outer] + plan.ancestors[unit, outer]
             if outer == near:
                 if state.events[at] != NEW:
-                    state.counters[counted, READS] += 1
-                    state.counters[counted, INWARDS] += 1
+                    state.counters[counted, Counted.READS] += 1
+                    state.counters[counted, Counted.INWARDS] += 1
                 state.events[at] = RETURNED
             elif plan.marks[outer] >= 0:
                 place = plan.sums[unit] + state.shifts[tensors]
-                state.counters[counted, INWARDS] += _mark(plan, state, outer, plan.ancestors[unit, outer], place)
+                state.counters[counted, Counted.INWARDS] += _mark(
+                    plan, state, outer, plan.ancestors[unit, outer], place
+                )
         state.values[at] += _product(plan, state, unit)
-    state.clock[POINTS] += units
-    state.clock[WHOLE] += 1
+    state.clock[Clock.POINTS] += units
+    state.clock[Clock.WHOLE] += 1
 
 
 @bare
 def _compute_some(plan: Plan, state: State) -> None:
     """One step of the units that have work."""
     tensors, units = plan.factors.shape
-    event = 2 * state.clock[STEP] + 1
+    event = 2 * state.clock[Clock.STEP] + 1
     for unit in range(units):
         if not _works(plan, state, 0, unit):
             continue
-        state.clock[POINTS] += 1
+        state.clock[Clock.POINTS] += 1
         for tensor in range(tensors - 1):
             at, near = plan.factors[tensor, unit] + state.shifts[tensor], plan.parents[tensor, 0]
             news = _ask(plan, state.events, at, event, unit, 0, near)
             for outer in range(1, min(news, near + 1)):
-                state.counters[plan.counters[tensor, outer] + plan.ancestors[unit, outer], INWARDS] += 1
+                state.counters[plan.counters[tensor, outer] + plan.ancestors[unit, outer], Counted.INWARDS] += 1
             if news > near:
-                state.counters[plan.counters[tensor, near] + plan.ancestors[unit, near], READS] += 1
+                state.counters[plan.counters[tensor, near] + plan.ancestors[unit, near], Counted.READS] += 1
         at = plan.factors[tensors - 1, unit] + state.shifts[tensors - 1]
         _count_sum(plan, state, at, event, unit, 0, plan.sums[unit] + state.shifts[tensors], True)
         state.values[at] += _product(plan, state, unit)
@@ -301,16 +278,16 @@ def _compute_some(plan: Plan, state: State) -> None:
 @bare
 def _step(plan: Plan, state: State) -> None:
     """All tiles that the loops have moved, sums that leave first, from inside; then the units."""
-    tensors, widest = plan.parents.shape[0], state.clock[WIDEST]
-    state.clock[STEP] += 1
+    tensors, widest = plan.parents.shape[0], state.clock[Clock.WIDEST]
+    state.clock[Clock.STEP] += 1
     for level in range(1, widest):
         if plan.parents[tensors - 1, level] < 0:
             continue
         for row in range(plan.first[level], plan.first[level + 1]):
             box = state.boxes[plan.counters[tensors - 1, level] + row - plan.first[level]]
-            if box[SHAPE] >= 0 and _works(plan, state, level, row):
+            if box[Tile.SHAPE] >= 0 and _works(plan, state, level, row):
                 shape, base, _, _ = _tile_of(plan, state, tensors - 1, level, row)
-                if shape != box[SHAPE] or base != box[BASE]:
+                if shape != box[Tile.SHAPE] or base != box[Tile.BASE]:
                     _leave(plan, state, level, row, shape, base)
     for level in range(widest - 1, 0, -1):
         for row in range(plan.first[level], plan.first[level + 1]):
@@ -323,21 +300,21 @@ def _step(plan: Plan, state: State) -> None:
         _compute_all(plan, state)
     else:
         _compute_some(plan, state)
-    state.clock[WIDEST] = 0
+    state.clock[Clock.WIDEST] = 0
 
 
 @bare
 def _advance(plan: Plan, state: State) -> bool:
     """The next iteration of the loops in time, which may be empty; False after the last."""
     for loop in range(len(plan.loops)):
-        level, dim = plan.loops[loop, LEVEL], plan.loops[loop, DIM]
-        more = state.digits[loop] + 1 < plan.loops[loop, BOUND]
+        level, dim = plan.loops[loop, LoopRow.LEVEL], plan.loops[loop, LoopRow.DIM]
+        more = state.digits[loop] + 1 < plan.loops[loop, LoopRow.BOUND]
         move = 1 if more else -state.digits[loop]
         state.digits[loop] += move
         for inside in range(level):
-            state.offsets[inside, dim] += move * plan.loops[loop, PITCH]
+            state.offsets[inside, dim] += move * plan.loops[loop, LoopRow.PITCH]
         if more:
-            state.clock[WIDEST] = max(state.clock[WIDEST], level)
+            state.clock[Clock.WIDEST] = max(state.clock[Clock.WIDEST], level)
             return True
     return False
 
@@ -346,21 +323,21 @@ def _advance(plan: Plan, state: State) -> bool:
 def _finish(plan: Plan, state: State) -> None:
     """All sums that are still in a tile leave it."""
     tensor, outermost = plan.parents.shape[0] - 1, plan.parents.shape[1] - 1
-    state.clock[STEP] += 1
+    state.clock[Clock.STEP] += 1
     for level in range(1, outermost):
         if plan.parents[tensor, level] >= 0:
             for row in range(plan.first[level], plan.first[level + 1]):
-                if state.boxes[plan.counters[tensor, level] + row - plan.first[level], SHAPE] >= 0:
+                if state.boxes[plan.counters[tensor, level] + row - plan.first[level], Tile.SHAPE] >= 0:
                     _leave(plan, state, level, row, -1, 0)
-    state.clock[STEP] -= 1
-    state.clock[DONE] = 1
+    state.clock[Clock.STEP] -= 1
+    state.clock[Clock.DONE] = 1
 
 
 @bare_entry
 def run_steps(plan: Plan, state: State, points: int) -> None:
     """Goes on for at least so many points, or to the end."""
-    most = state.clock[POINTS] + points
-    while state.clock[POINTS] < most:
+    most = state.clock[Clock.POINTS] + points
+    while state.clock[Clock.POINTS] < most:
         if _works(plan, state, 0, 0):
             _step(plan, state)
         if not _advance(plan, state):

@@ -25,20 +25,7 @@ from ....costs.hierarchy import Architecture, LoopMapping, Problem
 from .engine import run_steps
 from .operands import NestKernel
 from .plan import Ints, Plan, make_plan
-from .state import (
-    DONE,
-    FILLS,
-    INWARDS,
-    NEW,
-    OUTWARDS,
-    POINTS,
-    READS,
-    STEP,
-    UPDATES,
-    State,
-    count_whole_steps,
-    make_state,
-)
+from .state import NEW, Clock, Counted, State, count_whole_steps, make_state
 
 CHUNK = 1 << 22
 """Points between two reports of progress."""
@@ -80,10 +67,10 @@ def simulate_nest(
     state = make_state(plan, np.zeros(int(last[-1] + plan.words[-1, -1]), dtype))
     for start, array in zip(last, arrays, strict=False):
         state.values[start : start + array.size] = array.ravel()
-    while not state.clock[DONE]:
+    while not state.clock[Clock.DONE]:
         run_steps(plan, state, CHUNK)
         if progress is not None:
-            progress("points", int(state.clock[POINTS]), problem.macs)
+            progress("points", int(state.clock[Clock.POINTS]), problem.macs)
     count_whole_steps(plan, state)
     found = state.values[last[-1] :].astype(kernel.dtype)
     found[state.events[last[-1] :] == NEW] = undefined(kernel.dtype)
@@ -97,7 +84,7 @@ def _counted(
     busy = np.all(plan.offsets < plan.bounds, axis=1)
     used = [int(np.count_nonzero(busy[_rows(plan, level)])) for level in levels]
     flows = [_traffic(problem, mapping, plan, state, tensor) for tensor in range(len(problem.tensors))]
-    work = Work(int(state.clock[STEP]), int(state.clock[POINTS]), used, flows)
+    work = Work(int(state.clock[Clock.STEP]), int(state.clock[Clock.POINTS]), used, flows)
     peaks = {
         level.name: -(-sum(f.tiles[k] * bits_of_word(f.tensor, level) for f in flows if f.counts[k] is not None) // 8)
         for k, level in enumerate(arch.levels)
@@ -117,19 +104,19 @@ def _traffic(problem: Problem, mapping: LoopMapping, plan: Plan, state: State, n
     innermost = kept.index(True)
     each = [state.counters[plan.counters[number, k] :][: _rows(plan, k).stop - _rows(plan, k).start] for k in levels]
     sums = [part.sum(axis=0) for part in each]
-    out = OUTWARDS if tensor.is_output else INWARDS
+    out = Counted.OUTWARDS if tensor.is_output else Counted.INWARDS
     return TensorTraffic(
         tensor,
         axes,
         innermost,
         tuple(
-            Counts(int(s[READS]), int(s[FILLS]), int(s[UPDATES])) if keep else None
+            Counts(int(s[Counted.READS]), int(s[Counted.FILLS]), int(s[Counted.UPDATES])) if keep else None
             for s, keep in zip(sums, kept, strict=True)
         ),
         tuple(_owned(plan, state, level) for level in levels) if tensor.is_output else (),
         tuple(tile_words(axes, tuple(int(size) for size in plan.sizes[level])) for level in levels),
         tuple(int(s[out]) for s in sums),
-        tuple(int(s[INWARDS]) if tensor.is_output else 0 for s in sums),
+        tuple(int(s[Counted.INWARDS]) if tensor.is_output else 0 for s in sums),
         tuple(links_per_word(axes, mapped) for mapped in mapping.levels),
         tuple(_busiest(part) for part in each),
         _first_words(plan, number, innermost + 1),
@@ -138,8 +125,8 @@ def _traffic(problem: Problem, mapping: LoopMapping, plan: Plan, state: State, n
 
 def _busiest(each: Ints) -> Passing:
     most = each.max(axis=0)
-    writes = (each[:, FILLS] + each[:, UPDATES]).max()
-    return Passing(*(int(n) for n in (most[READS], writes, most[INWARDS], most[OUTWARDS])))
+    writes = (each[:, Counted.FILLS] + each[:, Counted.UPDATES]).max()
+    return Passing(*(int(n) for n in (most[Counted.READS], writes, most[Counted.INWARDS], most[Counted.OUTWARDS])))
 
 
 def _owned(plan: Plan, state: State, level: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,21 +10,21 @@ from numpy.typing import NDArray
 
 from .plan import CHILD_BITS, Ints, Plan
 
-READS, FILLS, UPDATES, INWARDS, OUTWARDS = range(5)
+Counted = IntEnum("Counted", "READS FILLS UPDATES INWARDS OUTWARDS", start=0)
 """What is counted for each tensor in each instance of each level: words of its memory, words on the network below."""
 
-SHAPE, BASE, ABOVE, OWN, SEEN, MOVED = range(6)
+Tile = IntEnum("Tile", "SHAPE BASE ABOVE OWN SEEN MOVED", start=0)
 """What is known of the tile in an instance: the number of its shape (-1: none), the place in the tensor, in the
 parent and in the memory itself of its first iteration, the step when it was last needed, and when it last moved."""
 
-STEP, WHOLE, POINTS, WIDEST, DONE = range(5)
+Clock = IntEnum("Clock", "STEP WHOLE POINTS WIDEST DONE", start=0)
 """Steps so far, those of all units, points computed, the outermost level whose loops have moved since the last step,
 and whether all is done."""
 
 NEW, RETURNED = 0, 1
 """States of a word before any step has asked for it: a sum without a value, and one that came back."""
 
-LEVEL, DIM, PITCH, BOUND = range(4)
+LoopRow = IntEnum("LoopRow", "LEVEL DIM PITCH BOUND", start=0)
 """What is known of a loop."""
 
 CHILD = (1 << CHILD_BITS) - 1
@@ -54,7 +55,7 @@ def make_state(plan: Plan, values: NDArray[Any]) -> State:
         int(plan.first[k + 1] - plan.first[k]) for k in range(levels - 1) if plan.marks[k] >= 0
     )
     boxes = np.zeros((instances, 6), np.int64)
-    boxes[:, SHAPE] = -1
+    boxes[:, Tile.SHAPE] = -1
     widest = int(plan.words[:, :-1].max(initial=1))
     return State(
         values,
@@ -78,11 +79,11 @@ def count_whole_steps(plan: Plan, state: State) -> None:
     for tensor in range(tensors):
         near, (moves, memory) = (
             plan.parents[tensor, 0],
-            (INWARDS, READS) if tensor < tensors - 1 else (OUTWARDS, UPDATES),
+            (Counted.INWARDS, Counted.READS) if tensor < tensors - 1 else (Counted.OUTWARDS, Counted.UPDATES),
         )
         for outer in range(1, near + 1):
             asking = plan.ancestors[:units, outer][plan.news[tensor] > outer]
-            each = state.clock[WHOLE] * np.bincount(asking)
+            each = state.clock[Clock.WHOLE] * np.bincount(asking)
             rows = state.counters[plan.counters[tensor, outer] :][: len(each)]
             rows[:, moves] += each
             if outer == near:

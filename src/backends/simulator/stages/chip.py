@@ -7,44 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....costs.stages.code import (
-    ABOVE,
-    BELOW,
-    CHIP,
-    COLUMNS,
-    DI,
-    DO,
-    END,
-    FINISH,
-    FIRST,
-    KIND,
-    LEFT,
-    LOAD,
-    MEMORY,
-    MULTIPLY,
-    OFF,
-    OFF_BYTES,
-    RIGHT,
-    ROWS,
-    SET,
-    SHIFTS,
-    SI,
-    SO,
-    SOURCE,
-    STORE,
-    STRIDE,
-    TARGET,
-    UNIT,
-    UNSHADOWED,
-    VECTORS,
-    WEIGHT,
-    WI,
-    WO,
-    StageCode,
-    Table,
-    element_type,
-    moved_types,
-)
+from ....costs.stages.code import SHIFTS, Copy, Kind, Row, StageCode, Table, Walk, element_type, moved_types
 from ....machine.stages import element_bytes
 from ...assembler import format_instruction
 from ..memory import Storage
@@ -55,7 +18,7 @@ Numbers = NDArray[Any]
 GRAIN_BYTES = 16
 """Accesses to the memory off chip are compared in pieces of so many bytes."""
 MOST_GRAINS = 1 << 24
-OPERANDS = ((TARGET, DO, DI), (SOURCE, SO, SI), (WEIGHT, WO, WI))
+OPERANDS = ((Walk.TARGET, Walk.DO, Walk.DI), (Walk.SOURCE, Walk.SO, Walk.SI), (Walk.WEIGHT, Walk.WO, Walk.WI))
 
 
 def text_of(code: StageCode, index: int) -> str:
@@ -92,16 +55,16 @@ class Chip:
     def run(self, index: int) -> None:
         """One instruction; raises `Trap` for what the machine forbids."""
         row = self.code.rows[index]
-        if row[KIND] in (LOAD, STORE):
-            if row[COLUMNS] and row[ROWS]:
+        if row[Row.KIND] in (Kind.LOAD, Kind.STORE):
+            if row[Copy.COLUMNS] and row[Copy.ROWS]:
                 self._copy(index, row)
-        elif row[KIND] != FINISH:
+        elif row[Row.KIND] != Kind.FINISH:
             self._walk(index, row)
         else:
             self._finish(index)
 
     def _finish(self, index: int) -> None:
-        counts = np.bincount(self.code.rows[:, UNIT], minlength=self.clocks.shape[1] - 1)
+        counts = np.bincount(self.code.rows[:, Row.UNIT], minlength=self.clocks.shape[1] - 1)
         late = np.flatnonzero(self.clocks[index, :-1] < counts)
         if len(late):
             unit = self.code.machine.units[int(late[0])].name
@@ -125,15 +88,18 @@ class Chip:
         raise self._trap("range", index, f"{what} within the {self.data[memory].shape[0]} elements of {name}", place)
 
     def _copy(self, index: int, row: Table) -> None:
-        memory, inward = int(row[MEMORY]), bool(row[KIND] == LOAD)
-        rows, columns, size = int(row[ROWS]), int(row[COLUMNS]), int(row[OFF_BYTES])
-        high, width = int(row[ABOVE]) + rows + int(row[BELOW]), int(row[LEFT]) + columns + int(row[RIGHT])
-        first, depth = int(row[CHIP]), self.data[memory].shape[0]
+        memory, inward = int(row[Copy.MEMORY]), bool(row[Row.KIND] == Kind.LOAD)
+        rows, columns, size = int(row[Copy.ROWS]), int(row[Copy.COLUMNS]), int(row[Copy.OFF_BYTES])
+        high, width = (
+            int(row[Copy.ABOVE]) + rows + int(row[Copy.BELOW]),
+            int(row[Copy.LEFT]) + columns + int(row[Copy.RIGHT]),
+        )
+        first, depth = int(row[Copy.CHIP]), self.data[memory].shape[0]
         if first + high * width > depth:
             expected = f"elements within the {depth} of {self.code.machine.memories[memory].name}"
             raise self._trap("range", index, expected, f"{first} to {first + high * width - 1}")
-        starts = (int(row[OFF]) + np.arange(rows) * int(row[STRIDE])) * size
-        unit, known = int(row[UNIT]), self.clocks[index]
+        starts = (int(row[Copy.OFF]) + np.arange(rows) * int(row[Copy.STRIDE])) * size
+        unit, known = int(row[Row.UNIT]), self.clocks[index]
         for start in starts.tolist() if self.grains else ():
             low, high_ = start // GRAIN_BYTES, -(-(start + columns * size) // GRAIN_BYTES)
             found = kernels.touch_range(self.last[self.off], low, high_ - low, unit, known, not inward)
@@ -141,9 +107,9 @@ class Chip:
         found = kernels.touch_range(self.last[memory], first, high * width, unit, known, inward)
         self._check(index, memory, found, "what is stored")
         block = self.data[memory][first : first + high * width].reshape(high, width, -1)
-        part = block[row[ABOVE] : row[ABOVE] + rows, row[LEFT] : row[LEFT] + columns]
+        part = block[row[Copy.ABOVE] : row[Copy.ABOVE] + rows, row[Copy.LEFT] : row[Copy.LEFT] + columns]
         kind = self.moved[int(self.code.names[index])]
-        strides = (int(row[STRIDE]) * size, size, kind.itemsize)
+        strides = (int(row[Copy.STRIDE]) * size, size, kind.itemsize)
         outside = np.ndarray(part.shape, kind, self.storage.data, int(starts[0]), strides)
         if inward:
             block[:] = 0
@@ -152,13 +118,13 @@ class Chip:
             outside[:] = part
 
     def _walk(self, index: int, row: Table) -> None:
-        first, end, depth = int(row[FIRST]), int(row[END]), self.data[self.micro].shape[0]
+        first, end, depth = int(row[Walk.FIRST]), int(row[Walk.END]), self.data[self.micro].shape[0]
         if end > depth:
             name = self.code.machine.memories[self.micro].name
             raise self._trap("range", index, f"micro-ops within the {depth} of {name}", f"up to {end}")
         if end > first:
             found = kernels.touch_range(
-                self.last[self.micro], first, end - first, int(row[UNIT]), self.clocks[index], False
+                self.last[self.micro], first, end - first, int(row[Row.UNIT]), self.clocks[index], False
             )
             self._check(index, self.micro, found, "micro-ops")
             ops = self.data[self.micro][first:end, 0].astype(np.int64)
@@ -166,30 +132,30 @@ class Chip:
             self._compute(row, ops)
 
     def _check_walk(self, index: int, row: Table, ops: Table) -> None:
-        count = {MULTIPLY: 3, VECTORS: 2}.get(int(row[KIND]), 1)
+        count = {Kind.MULTIPLY: 3, Kind.VECTORS: 2}.get(Kind(int(row[Row.KIND])), 1)
         touches = [(place, int(row[OPERANDS[place][0]]), False) for place in reversed(range(count))]
-        if row[KIND] == SET:
+        if row[Row.KIND] == Kind.SET:
             touches = []
-        touches.append((0, int(row[TARGET]), True))
+        touches.append((0, int(row[Walk.TARGET]), True))
         if (shadow := self._shadow(row)) is not None:
             touches.append((0, shadow, True))
         for place, memory, write in touches:
             _, outer, inner = OPERANDS[place]
             fields = row[SHIFTS + 2 * place : SHIFTS + 2 * place + 2]
             strides = np.array([row[outer], row[inner], *fields], np.int64)
-            last, unit, known = self.last[memory], int(row[UNIT]), self.clocks[index]
+            last, unit, known = self.last[memory], int(row[Row.UNIT]), self.clocks[index]
             self._check(index, memory, kernels.touch_walk(row, ops, strides, last, unit, known, write), "an operand")
 
     def _shadow(self, row: Table) -> int | None:
-        return None if row[UNSHADOWED] else self.shadows.get(int(row[TARGET]))
+        return None if row[Walk.UNSHADOWED] else self.shadows.get(int(row[Walk.TARGET]))
 
     def _compute(self, row: Table, ops: Table) -> None:
-        kind, sums = row[KIND], self.data[int(row[TARGET])]
-        if kind == MULTIPLY:
-            kernels.multiply(row, ops, sums, self.data[int(row[SOURCE])], self.data[int(row[WEIGHT])])
-        elif kind == SET:
+        kind, sums = row[Row.KIND], self.data[int(row[Walk.TARGET])]
+        if kind == Kind.MULTIPLY:
+            kernels.multiply(row, ops, sums, self.data[int(row[Walk.SOURCE])], self.data[int(row[Walk.WEIGHT])])
+        elif kind == Kind.SET:
             kernels.fill(row, ops, sums)
         else:
-            kernels.elementwise(row, ops, sums, bool(kind == VECTORS))
+            kernels.elementwise(row, ops, sums, bool(kind == Kind.VECTORS))
         if (shadow := self._shadow(row)) is not None:
             kernels.narrowed(row, ops, sums, self.data[shadow])

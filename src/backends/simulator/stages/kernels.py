@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....costs.compiled import compiled, inner
-from ....costs.stages.code import DI, DO, FUNCTION, INNER, OUTER, SHIFTS, SI, SO, VALUE, WI, WO, Table
+from ....costs.stages.code import SHIFTS, Table, Walk
 
 Numbers = NDArray[Any]
 
@@ -21,12 +21,12 @@ Numbers = NDArray[Any]
 def multiply(row: Table, ops: Table, sums: Numbers, rows: Numbers, blocks: Numbers) -> None:
     """sums[a][n] += sum over k of rows[x][k] blocks[w][n][k], modulo 2^32."""
     lanes, depth = sums.shape[1], rows.shape[1]
-    for i in range(row[OUTER]):
-        for j in range(row[INNER]):
+    for i in range(row[Walk.OUTER]):
+        for j in range(row[Walk.INNER]):
             for op in ops:
-                a = (op >> row[SHIFTS] & row[SHIFTS + 1]) + i * row[DO] + j * row[DI]
-                x = (op >> row[SHIFTS + 2] & row[SHIFTS + 3]) + i * row[SO] + j * row[SI]
-                w = (op >> row[SHIFTS + 4] & row[SHIFTS + 5]) + i * row[WO] + j * row[WI]
+                a = (op >> row[SHIFTS] & row[SHIFTS + 1]) + i * row[Walk.DO] + j * row[Walk.DI]
+                x = (op >> row[SHIFTS + 2] & row[SHIFTS + 3]) + i * row[Walk.SO] + j * row[Walk.SI]
+                w = (op >> row[SHIFTS + 4] & row[SHIFTS + 5]) + i * row[Walk.WO] + j * row[Walk.WI]
                 for n in range(lanes):
                     total = np.int32(0)
                     for k in range(depth):
@@ -60,12 +60,12 @@ def _apply(function: Any, a: Any, b: Any) -> Any:
 @compiled
 def elementwise(row: Table, ops: Table, sums: Numbers, vectors: bool) -> None:
     """sums[a][n] = F(sums[a][n], number or sums[s][n]), modulo 2^32."""
-    function, value = row[FUNCTION], row[VALUE]
-    for i in range(row[OUTER]):
-        for j in range(row[INNER]):
+    function, value = row[Walk.FUNCTION], row[Walk.VALUE]
+    for i in range(row[Walk.OUTER]):
+        for j in range(row[Walk.INNER]):
             for op in ops:
-                a = (op >> row[SHIFTS] & row[SHIFTS + 1]) + i * row[DO] + j * row[DI]
-                s = (op >> row[SHIFTS + 2] & row[SHIFTS + 3]) + i * row[SO] + j * row[SI]
+                a = (op >> row[SHIFTS] & row[SHIFTS + 1]) + i * row[Walk.DO] + j * row[Walk.DI]
+                s = (op >> row[SHIFTS + 2] & row[SHIFTS + 3]) + i * row[Walk.SO] + j * row[Walk.SI]
                 for n in range(sums.shape[1]):
                     other = np.int64(sums[s, n]) if vectors else value
                     sums[a, n] = _wrapped(_apply(function, np.int64(sums[a, n]), other))
@@ -74,19 +74,19 @@ def elementwise(row: Table, ops: Table, sums: Numbers, vectors: bool) -> None:
 @compiled
 def fill(row: Table, ops: Table, sums: Numbers) -> None:
     """sums[a][n] = a number."""
-    for i in range(row[OUTER]):
-        for j in range(row[INNER]):
+    for i in range(row[Walk.OUTER]):
+        for j in range(row[Walk.INNER]):
             for op in ops:
-                sums[(op >> row[SHIFTS] & row[SHIFTS + 1]) + i * row[DO] + j * row[DI]] = row[VALUE]
+                sums[(op >> row[SHIFTS] & row[SHIFTS + 1]) + i * row[Walk.DO] + j * row[Walk.DI]] = row[Walk.VALUE]
 
 
 @compiled
 def narrowed(row: Table, ops: Table, sums: Numbers, shadow: Numbers) -> None:
     """The elements of the shadow that a walk writes: the lowest bits of the numbers."""
-    for i in range(row[OUTER]):
-        for j in range(row[INNER]):
+    for i in range(row[Walk.OUTER]):
+        for j in range(row[Walk.INNER]):
             for op in ops:
-                a = (op >> row[SHIFTS] & row[SHIFTS + 1]) + i * row[DO] + j * row[DI]
+                a = (op >> row[SHIFTS] & row[SHIFTS + 1]) + i * row[Walk.DO] + j * row[Walk.DI]
                 for n in range(shadow.shape[1]):
                     shadow[a, n] = sums[a, n]
 
@@ -125,8 +125,8 @@ def touch_walk(
 ) -> tuple[int, int]:
     """Accesses of a walk through an operand (`strides`: outer, inner, shift, mask); 3: an element beyond the last."""
     depth = last.shape[2]
-    for i in range(row[OUTER]):
-        for j in range(row[INNER]):
+    for i in range(row[Walk.OUTER]):
+        for j in range(row[Walk.INNER]):
             for op in ops:
                 element = (op >> strides[2] & strides[3]) + i * strides[0] + j * strides[1]
                 if element >= depth:

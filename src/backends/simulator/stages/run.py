@@ -6,28 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....costs.stages.code import (
-    BEATS,
-    COLUMNS,
-    CYCLES,
-    END,
-    FIRST,
-    INNER,
-    KIND,
-    OFF,
-    OFF_BYTES,
-    OUTER,
-    POPS,
-    PUSHES,
-    ROWS,
-    STORE,
-    STRIDE,
-    UNIT,
-    StageCode,
-    Table,
-    fetched_beats,
-    read_code,
-)
+from ....costs.stages.code import Copy, Kind, Row, StageCode, Table, Walk, fetched_beats, read_code
 from ....costs.stages.schedule import clocks, queue_ends, run_stages
 from ....errors import InfeasibleError, TilewrightError
 from ....machine import Machine
@@ -94,7 +73,7 @@ def _deadlock(code: StageCode, taken: Table) -> Trap:
     """Names the first instruction that can never start, and the queue that stays empty."""
     machine, stages = code.machine, code.machine.stages
     assert stages is not None
-    units = code.rows[:, UNIT]
+    units = code.rows[:, Row.UNIT]
     heads = [np.flatnonzero(units == number)[int(taken[number]) :] for number in range(len(machine.units))]
     ran = np.ones(len(units), bool)
     for rest in heads:
@@ -102,8 +81,8 @@ def _deadlock(code: StageCode, taken: Table) -> Trap:
     for rest in heads:
         for number, queue in enumerate(stages.tokens) if len(rest) else ():
             index = int(rest[0])
-            pushed, popped = (int((code.rows[ran, c] >> number & 1).sum()) for c in (PUSHES, POPS))
-            if code.rows[index, POPS] >> number & 1 and popped >= pushed:
+            pushed, popped = (int((code.rows[ran, c] >> number & 1).sum()) for c in (Row.PUSHES, Row.POPS))
+            if code.rows[index, Row.POPS] >> number & 1 and popped >= pushed:
                 expected = f"a token of {queue.name}, which {queue.src} pushes"
                 found = f"none: {pushed} pushed, {popped} popped, and the rest of {queue.src} waits, too"
                 return Trap("deadlock", index, text_of(code, index), expected, found, "push it, or pop it elsewhere")
@@ -127,9 +106,9 @@ def _check_left(code: StageCode) -> None:
     stages = code.machine.stages
     assert stages is not None
     for number, queue in enumerate(stages.tokens):
-        left = int((code.rows[:, PUSHES] >> number & 1).sum() - (code.rows[:, POPS] >> number & 1).sum())
+        left = int((code.rows[:, Row.PUSHES] >> number & 1).sum() - (code.rows[:, Row.POPS] >> number & 1).sum())
         if left:
-            index = int(np.flatnonzero(code.rows[:, PUSHES] >> number & 1)[-1])
+            index = int(np.flatnonzero(code.rows[:, Row.PUSHES] >> number & 1)[-1])
             expected = f"as many pops of {queue.name} as pushes"
             raise Trap("hazard", index, text_of(code, index), expected, f"{left} tokens left at the end")
 
@@ -141,9 +120,13 @@ def _storage(program: Program, code: StageCode, inputs: Inputs, functional: bool
     offchip = [memory for memory in program.machine.memories if memory.offchip]
     if len(offchip) != 1:
         raise TilewrightError("target", program.machine.name, "one memory off chip", f"{len(offchip)}")
-    rows = code.rows[(code.rows[:, KIND] <= STORE) & (code.rows[:, COLUMNS] > 0) & (code.rows[:, ROWS] > 0)]
-    last = rows[:, OFF] + (rows[:, ROWS] - 1) * rows[:, STRIDE] + rows[:, COLUMNS]
-    reach = max([int((last * rows[:, OFF_BYTES]).max(initial=0))] + [t.address + t.size_bytes for t in program.tensors])
+    rows = code.rows[
+        (code.rows[:, Row.KIND] <= Kind.STORE) & (code.rows[:, Copy.COLUMNS] > 0) & (code.rows[:, Copy.ROWS] > 0)
+    ]
+    last = rows[:, Copy.OFF] + (rows[:, Copy.ROWS] - 1) * rows[:, Copy.STRIDE] + rows[:, Copy.COLUMNS]
+    reach = max(
+        [int((last * rows[:, Copy.OFF_BYTES]).max(initial=0))] + [t.address + t.size_bytes for t in program.tensors]
+    )
     if reach > offchip[0].capacity_bytes or reach > MAX_DRAM_BYTES:
         most = min(offchip[0].capacity_bytes, MAX_DRAM_BYTES)
         raise InfeasibleError("host memory", reach, most, "bytes", "use lower addresses", offchip[0].name)
@@ -162,13 +145,13 @@ def _count(code: StageCode, parts: list[Counts], layers: Table) -> None:
         if channel >= 0:
             count.memories[offchip].read_bytes += word * int(mine.sum())
         for number, unit in enumerate(machine.units):
-            rows = code.rows[mine & (code.rows[:, UNIT] == number)]
+            rows = code.rows[mine & (code.rows[:, Row.UNIT] == number)]
             count.units[unit.name].instructions += len(rows)
-            count.units[unit.name].busy_cycles += int((rows[:, CYCLES] + rows[:, BEATS]).sum())
+            count.units[unit.name].busy_cycles += int((rows[:, Row.CYCLES] + rows[:, Row.BEATS]).sum())
         for number, mnemonic in enumerate(machine.mnemonics):
             rows = code.rows[mine & (code.names == number)]
             count.mnemonics[mnemonic.name] += len(rows)
-            if len(rows) and rows[0, KIND] <= STORE:
+            if len(rows) and rows[0, Row.KIND] <= Kind.STORE:
                 _count_copies(machine, mnemonic.node, rows, count)
             elif len(rows) and mnemonic.capability:
                 _count_walks(machine, number, rows, count)
@@ -180,11 +163,11 @@ def _count(code: StageCode, parts: list[Counts], layers: Table) -> None:
 
 def _count_copies(machine: Machine, name: str, rows: Table, count: Counts) -> None:
     link = next(link for link in machine.links if link.name == name)
-    moved = int((rows[:, ROWS] * rows[:, COLUMNS] * rows[:, OFF_BYTES]).sum())
+    moved = int((rows[:, Copy.ROWS] * rows[:, Copy.COLUMNS] * rows[:, Copy.OFF_BYTES]).sum())
     used = count.links[name]
     used.issues += len(rows)
     used.bytes += moved
-    used.busy_cycles += int(rows[:, BEATS].sum())
+    used.busy_cycles += int(rows[:, Row.BEATS].sum())
     used.full_cycles += moved / link.bandwidth_bytes_per_cycle
     count.memories[link.src].read_bytes += moved
     count.memories[link.dst].write_bytes += moved
@@ -195,9 +178,11 @@ def _count_walks(machine: Machine, number: int, rows: Table, count: Counts) -> N
     mnemonic = machine.mnemonics[number]
     node = next(node for node in machine.computes if node.name == mnemonic.node)
     capability = next(c for c in node.capabilities if c.name == mnemonic.capability)
-    points = int((np.maximum(rows[:, END] - rows[:, FIRST], 0) * rows[:, OUTER] * rows[:, INNER]).sum())
+    points = int(
+        (np.maximum(rows[:, Walk.END] - rows[:, Walk.FIRST], 0) * rows[:, Walk.OUTER] * rows[:, Walk.INNER]).sum()
+    )
     used = count.computes[node.name]
-    used.busy_cycles += int(rows[:, CYCLES].sum())
+    used.busy_cycles += int(rows[:, Row.CYCLES].sum())
     if kind_of(capability) != "constant":
         used.issues += points
         ops, cycles = full_cycles_of_ops(node, capability, points)
@@ -208,6 +193,6 @@ def _count_walks(machine: Machine, number: int, rows: Table, count: Counts) -> N
 def _slices(code: StageCode, start: Table, end: Table, order: Table) -> list[Slice]:
     names = [machine_unit.name for machine_unit in code.machine.units]
     return [
-        Slice(names[int(code.rows[i, UNIT])], code.mnemonic(int(i)).name, int(i), int(start[i]), int(end[i]))
+        Slice(names[int(code.rows[i, Row.UNIT])], code.mnemonic(int(i)).name, int(i), int(start[i]), int(end[i]))
         for i in order
     ]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tilewright import load_target
-from tilewright.costs.stages.code import BEATS, CYCLES, POPS, PUSHES, UNIT, StageCode, read_code
+from tilewright.costs.stages.code import Row, StageCode, read_code
 from tilewright.costs.stages.schedule import clocks, run_stages
 from tilewright.machine.encoding import encode
 
@@ -44,7 +44,7 @@ def plain(code: StageCode) -> tuple[list[int], list[int]]:
     rows, count = code.rows, len(code.rows)
     start, end = [-1] * count, [-1] * count
     arrived: list[int] = []
-    left = [[i for i in range(count) if rows[i, UNIT] == unit] for unit in range(3)]
+    left = [[i for i in range(count) if rows[i, Row.UNIT] == unit] for unit in range(3)]
     running: dict[int, int] = {}
     tokens = dict.fromkeys(QUEUES, 0)
     bus_until, asked, fetching, cycle = 0, [], None, 0
@@ -52,7 +52,7 @@ def plain(code: StageCode) -> tuple[list[int], list[int]]:
         for unit, index in list(running.items()):
             if end[index] == cycle:
                 for queue in QUEUES:
-                    tokens[queue] += int(rows[index, PUSHES]) >> queue & 1
+                    tokens[queue] += int(rows[index, Row.PUSHES]) >> queue & 1
                 del running[unit]
         if fetching == cycle:
             arrived.append(cycle)
@@ -64,23 +64,23 @@ def plain(code: StageCode) -> tuple[list[int], list[int]]:
             if unit in running or not left[unit] or left[unit][0] >= len(arrived):
                 continue
             index = left[unit][0]
-            if any(int(rows[index, POPS]) >> queue & 1 and not tokens[queue] for queue in QUEUES):
+            if any(int(rows[index, Row.POPS]) >> queue & 1 and not tokens[queue] for queue in QUEUES):
                 continue
             for queue in QUEUES:
-                tokens[queue] -= int(rows[index, POPS]) >> queue & 1
+                tokens[queue] -= int(rows[index, Row.POPS]) >> queue & 1
             left[unit].pop(0)
             running[unit], start[index] = index, cycle
-            if rows[index, BEATS]:
+            if rows[index, Row.BEATS]:
                 asked.append((cycle, unit, index))
             else:
-                end[index] = cycle + int(rows[index, CYCLES])
+                end[index] = cycle + int(rows[index, Row.CYCLES])
         while asked and bus_until <= cycle:
             _, unit, index = asked.pop(asked.index(min(asked)))
-            bus_until = cycle + (2 if unit < 0 else int(rows[index, BEATS]))
+            bus_until = cycle + (2 if unit < 0 else int(rows[index, Row.BEATS]))
             if unit < 0:
                 fetching = bus_until
             else:
-                end[index] = bus_until + int(rows[index, CYCLES])
+                end[index] = bus_until + int(rows[index, Row.CYCLES])
         cycle += 1
     return start, end
 
@@ -100,12 +100,12 @@ def test_what_is_ordered_is_ordered_in_every_run(seed: int) -> None:
     order = run_stages(code)[2]
     known = clocks(code.rows, 3, 4, order)
     rng = np.random.default_rng(seed)
-    places = [np.flatnonzero(code.rows[:, UNIT] == unit) for unit in range(3)]
+    places = [np.flatnonzero(code.rows[:, Row.UNIT] == unit) for unit in range(3)]
     for _ in range(20):
-        code.rows[:, CYCLES] = rng.integers(1, 500, len(code.rows))
+        code.rows[:, Row.CYCLES] = rng.integers(1, 500, len(code.rows))
         start, end, again, _ = run_stages(code)
         assert (clocks(code.rows, 3, 4, again) == known).all()
         for index in range(len(code.rows)):
             for unit in range(3):
-                before = places[unit][: known[index, unit] - (code.rows[index, UNIT] == unit)]
+                before = places[unit][: known[index, unit] - (code.rows[index, Row.UNIT] == unit)]
                 assert len(before) == 0 or end[before].max() <= start[index]

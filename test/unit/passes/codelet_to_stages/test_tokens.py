@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tilewright import load_target
-from tilewright.costs.stages.code import POPS, PUSHES, UNIT, read_code
+from tilewright.costs.stages.code import Row, read_code
 from tilewright.costs.stages.schedule import clocks, run_stages
 from tilewright.errors import TilewrightError
 from tilewright.machine.encoding import encode
@@ -32,13 +32,13 @@ def test_all_that_depends_is_ordered_and_tokens_are_balanced(seed: int) -> None:
     assert len(order) == len(made.code)  # none waits forever
     known = clocks(rows, 3, 4, order)
     place = {id(one): number for number, one in enumerate(made.code)}
-    ranks = [int((rows[: number + 1, UNIT] == rows[number, UNIT]).sum()) for number in range(len(rows))]
+    ranks = [int((rows[: number + 1, Row.UNIT] == rows[number, Row.UNIT]).sum()) for number in range(len(rows))]
     for number, others in enumerate(before):
         for other in others:
             first, then = place[id(code[other])], place[id(code[number])]
-            assert known[then, rows[first, UNIT]] >= ranks[first]
+            assert known[then, rows[first, Row.UNIT]] >= ranks[first]
     for queue in range(4):
-        assert (rows[:, POPS] >> queue & 1).sum() == (rows[:, PUSHES] >> queue & 1).sum()
+        assert (rows[:, Row.POPS] >> queue & 1).sum() == (rows[:, Row.PUSHES] >> queue & 1).sum()
 
 
 def test_what_is_implied_gets_no_token() -> None:

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright import compile, simulate
 from tilewright.algebra.blocked import BlockedLayout
 from tilewright.backends.program import Program
-from tilewright.costs.stages.code import COLUMNS, IMMEDIATE, KIND, POPS, PUSHES, UNIT, read_code
+from tilewright.costs.stages.code import Copy, Kind, Row, read_code
 from tilewright.dialects import graph
 from tilewright.dialects.codelet import ProgramOp, TensorOp
 from tilewright.dialects.codelet_rules import surrogate
@@ -446,8 +446,10 @@ def test_no_interleaving_of_the_stages_blocks(name: str) -> None:
     """All reachable combinations of what the three stages have done: each but the last can go on."""
     program = compile(KERNELS[name](), "vta")
     rows = read_code(program.machine, program.code).rows
-    code = [rows[rows[:, UNIT] == unit] for unit in range(3)]
-    pops, pushes = ([np.stack([part[:, c] >> q & 1 for q in range(4)], 1) for part in code] for c in (POPS, PUSHES))
+    code = [rows[rows[:, Row.UNIT] == unit] for unit in range(3)]
+    pops, pushes = (
+        [np.stack([part[:, c] >> q & 1 for q in range(4)], 1) for part in code] for c in (Row.POPS, Row.PUSHES)
+    )
     done = [[np.vstack([np.zeros(4, int), np.cumsum(x, 0)]) for x in side] for side in (pops, pushes)]
     frontier: list[tuple[int, ...]] = [(0, 0, 0)]
     seen = set(frontier)
@@ -523,9 +525,9 @@ def test_numbers_that_change_are_read_where_they_are_written(name: str) -> None:
     lists = [program.constants[t.name].view(np.uint32) for t in program.tensors if t.name.endswith(".micro_ops")]
     micro, held, checked = iter(lists), lists[0], 0
     for number, row in enumerate(code.rows):
-        if code.mnemonic(number).name == "LOAD_UOP" and row[COLUMNS]:
+        if code.mnemonic(number).name == "LOAD_UOP" and row[Copy.COLUMNS]:
             held = next(micro)
-        elif row[KIND] == IMMEDIATE:
+        elif row[Row.KIND] == Kind.IMMEDIATE:
             fields = code.values(number)
             target, source = (held[fields["UB"] : fields["UE"]] >> first & 2047 for first in (0, 11))
             assert (target == source).all()
