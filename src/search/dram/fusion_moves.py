@@ -7,6 +7,9 @@ from ...costs.dram.tables import Edges, Ints, Layers, Net
 from ...costs.dram.workspace import FUSED_GROUP, JOINED, LAYER_GROUP, REUSED, STREAMING, State
 from .random_numbers import Seed, below, uniform
 
+ANY = -1
+"""Cuts of any kind."""
+
 
 @inner
 def copy_state(source: Ints, target: Ints) -> None:
@@ -53,7 +56,7 @@ def _reads(net: Net, layer: int, other: int) -> bool:
 
 
 @inner
-def shift_layer(state: Ints, place: int, target: int) -> None:
+def _shift_layer(state: Ints, place: int, target: int) -> None:
     """Move the layer at `place` to `target`; cuts stay at their places."""
     layer = state[State.ORDER, place]
     step = 1 if target > place else -1
@@ -72,7 +75,17 @@ def _move_layer(net: Net, state: Ints, random: Seed) -> bool:
     target = low + below(random, high - low)
     if target >= place:
         target += 1
-    shift_layer(state, place, target)
+    _shift_layer(state, place, target)
+    return True
+
+
+@inner
+def double_tiles(net: Net, batch: int, state: Ints, head: int) -> bool:
+    """Double the tiles of a fused group, if its last layer has as many pixels."""
+    last = state[State.ORDER, end_of(state, head) - 1]
+    if state[State.TILES, head] * 2 > batch * net.layers[last, Layers.HEIGHT] * net.layers[last, Layers.WIDTH]:
+        return False
+    state[State.TILES, head] *= 2
     return True
 
 
@@ -84,11 +97,7 @@ def _change_tiles(net: Net, batch: int, state: Ints, random: Seed) -> bool:
     if draw < 0.3:
         return _shift_tiles(state, head, random)
     if draw < 0.65:
-        last = state[State.ORDER, end_of(state, head) - 1]
-        if state[State.TILES, head] * 2 > batch * net.layers[last, Layers.HEIGHT] * net.layers[last, Layers.WIDTH]:
-            return False
-        state[State.TILES, head] *= 2
-        return True
+        return double_tiles(net, batch, state, head)
     if state[State.TILES, head] % 2:
         return False
     state[State.TILES, head] //= 2
@@ -141,27 +150,32 @@ def _join(state: Ints, place: int, random: Seed) -> None:
 
 
 @inner
-def _any_cut(state: Ints, random: Seed) -> int:
-    """A place where a group begins, other than the first; 0 for none."""
+def pick_cut(state: Ints, kind: int, random: Seed, first: int = 1) -> int:
+    """A place from `first` on where a cut of this kind is, or (`ANY`) where a group begins; -1 for none."""
     count = 0
-    for place in range(1, state.shape[1]):
-        count += state[State.CUT, place] != JOINED
+    for place in range(first, state.shape[1]):
+        count += _is_cut(state, place, kind)
     if count == 0:
-        return 0
+        return -1
     wanted = below(random, count)
-    for place in range(1, state.shape[1]):
-        if state[State.CUT, place] != JOINED:
+    for place in range(first, state.shape[1]):
+        if _is_cut(state, place, kind):
             if wanted == 0:
                 return place
             wanted -= 1
-    return 0
+    return -1
+
+
+@inner
+def _is_cut(state: Ints, place: int, kind: int) -> bool:
+    return state[State.CUT, place] == kind or (kind == ANY and state[State.CUT, place] != JOINED)
 
 
 @inner
 def _move_cut(state: Ints, random: Seed) -> bool:
     """Move a cut to another place between its neighbours."""
-    place = _any_cut(state, random)
-    if place == 0:
+    place = pick_cut(state, ANY, random)
+    if place < 0:
         return False
     low, high = head_of(state, place - 1), end_of(state, place)
     if high - low < 3:
@@ -220,9 +234,10 @@ def _draw_tiles(net: Net, last: int, random: Seed) -> int:
 
 
 @inner
-def _join_any(state: Ints, random: Seed) -> bool:
-    place = _any_cut(state, random)
-    if place == 0:
+def join_any(state: Ints, kind: int, random: Seed) -> bool:
+    """Fuse two neighbouring groups with a cut of this kind between."""
+    place = pick_cut(state, kind, random)
+    if place < 0:
         return False
     _join(state, place, random)
     return True
@@ -243,10 +258,7 @@ def change_fusion(net: Net, batch: int, exact: int, state: Ints, random: Seed) -
     if draw < 0.85:
         return _move_cut(state, random)
     if draw < 0.95 or not exact:
-        return _join_any(state, random)
+        return join_any(state, ANY, random)
     head = head_of(state, below(random, state.shape[1]))
     state[State.STREAMED, head] ^= STREAMING if uniform(random) < 0.5 else REUSED
     return True
-
-
-__all__ = ["change_fusion", "copy_state", "end_of", "head_of", "layer_range", "shift_layer"]

@@ -15,7 +15,7 @@ from ...costs.dram import Model, Timetable, net_tables, state_of, timetable, wor
 from ...costs.dram.prefetch import DOUBLE_BUFFER, EAGER, OVERTAKE
 from ...costs.dram.slices import variants
 from ...costs.dram.tables import Ints, Layers
-from ...costs.dram.workspace import FUSED_GROUP, JOINED, LAYER_GROUP, State, Tally, Workspace
+from ...costs.dram.workspace import FUSED_GROUP, LAYER_GROUP, State, Tally, Workspace
 from ...costs.soma.blocks import splits
 from ...errors import InfeasibleError
 from ...interruption import stop_unless, stoppable
@@ -24,7 +24,7 @@ from .anneal import FAR, Chain, Task, anneal, best_of, start_chain
 from .effort import Effort, Found, Objective, Progress
 from .goal import Goal, cost_within
 from .random_numbers import seeded
-from .starts import MOST_JOINED, cheapest, cost, starts
+from .starts import MOST_JOINED, cheapest, cost, grouped, head_before, starts
 
 SPANS = 2, 3, 4, 5, 6
 """Layers of the groups that are tried."""
@@ -49,7 +49,7 @@ def polish(task: Task, chain: Chain, work: Workspace, limit: Limit = NO_LIMIT) -
             if low + span > state.shape[1] or (state[State.CUT, low + 1 : low + span] == LAYER_GROUP).any():
                 break
             rows = int(task.net.layers[state[State.ORDER, low + span - 1], Layers.HEIGHT])
-            trials = [_grouped(state, low, low + span, tiles) for tiles in sorted({1, 2, 4, rows, -(-rows // 2)})]
+            trials = [grouped(state, low, low + span, tiles) for tiles in sorted({1, 2, 4, rows, -(-rows // 2)})]
             found, best = cheapest(task, trials, work, best)
             chain.counts[0] += len(trials)
             state = state if found is None else found
@@ -79,32 +79,6 @@ def _softened(task: Task, chain: Chain, work: Workspace, limit: Limit) -> tuple[
         chain.counts[0] += len(trials)
         state = state if found is None else found
     return state, best
-
-
-def head_before(state: Ints, place: int) -> int:
-    """Where the fused group before the one at `place` begins."""
-    place -= 1
-    while state[State.CUT, place] == JOINED:
-        place -= 1
-    return place
-
-
-def _grouped(state: Ints, low: int, high: int, tiles: int) -> Ints:
-    """`state` with the layers at places [low, high) as one fused group; groups that it cuts keep their tiles."""
-    found = state.copy()
-    if high < state.shape[1] and state[State.CUT, high] == JOINED:
-        head = head_before(state, high)
-        found[State.TILES, high], found[State.STREAMED, high] = state[State.TILES, head], state[State.STREAMED, head]
-        found[State.CUT, high] = FUSED_GROUP
-    if state[State.CUT, low] == JOINED:
-        found[State.CUT, low], found[State.STREAMED, low] = FUSED_GROUP, 0
-    found[State.TILES, low] = tiles
-    found[State.CUT, low + 1 : high] = JOINED
-    found[State.TILES, low + 1 : high] = found[State.STREAMED, low + 1 : high] = 0
-    return found
-
-
-__all__ = ["polish"]
 
 
 HEAT = (0.002, 0.0001), (0.01, 0.0001)

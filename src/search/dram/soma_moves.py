@@ -8,10 +8,10 @@ from __future__ import annotations
 from math import exp
 
 from ...costs.dram.compiled import compiled, inner
-from ...costs.dram.tables import Ints, Layers, Net
+from ...costs.dram.tables import Ints, Net
 from ...costs.dram.workspace import FUSED_GROUP, JOINED, LAYER_GROUP, State, Workspace
 from .anneal import FAR, Chain, Task, cost_of
-from .fusion_moves import copy_state, end_of, head_of, layer_range
+from .fusion_moves import ANY, copy_state, double_tiles, head_of, join_any, layer_range, pick_cut
 from .random_numbers import Seed, below, uniform
 
 
@@ -65,61 +65,12 @@ def _swap_head(state: Ints, target: int) -> None:
 @inner
 def _double_or_halve(net: Net, batch: int, state: Ints, random: Seed) -> bool:
     """A fused group's tiles, at most the largest power of two of its last layer's pixels."""
-    wanted, head = below(random, _count_heads(state)), 0
-    for place in range(state.shape[1]):
-        if state[State.CUT, place] != JOINED:
-            if wanted == 0:
-                head = place
-                break
-            wanted -= 1
-    last = state[State.ORDER, end_of(state, head) - 1]
-    most = batch * net.layers[last, Layers.HEIGHT] * net.layers[last, Layers.WIDTH]
+    head = pick_cut(state, ANY, random, 0)
     if uniform(random) < 0.5:
-        if state[State.TILES, head] * 2 > most:
-            return False
-        state[State.TILES, head] *= 2
-        return True
+        return double_tiles(net, batch, state, head)
     if state[State.TILES, head] < 2:
         return False
     state[State.TILES, head] //= 2
-    return True
-
-
-@inner
-def _count_heads(state: Ints) -> int:
-    found = 0
-    for place in range(state.shape[1]):
-        found += state[State.CUT, place] != JOINED
-    return found
-
-
-@inner
-def _pick(state: Ints, kind: int, random: Seed) -> int:
-    """A place after the first where a cut of this kind is, 0 for none."""
-    count = 0
-    for place in range(1, state.shape[1]):
-        count += state[State.CUT, place] == kind
-    if count == 0:
-        return 0
-    wanted = below(random, count)
-    for place in range(1, state.shape[1]):
-        if state[State.CUT, place] == kind:
-            if wanted == 0:
-                return place
-            wanted -= 1
-    return 0
-
-
-@inner
-def _merge(state: Ints, kind: int, random: Seed) -> bool:
-    """Join two neighbours; tiles come from either, by numbers of layers."""
-    place = _pick(state, kind, random)
-    if place == 0:
-        return False
-    head, end = head_of(state, place - 1), end_of(state, place)
-    if uniform(random) * (end - head) < end - place:
-        state[State.TILES, head] = state[State.TILES, place]
-    state[State.CUT, place] = state[State.TILES, place] = 0
     return True
 
 
@@ -140,8 +91,8 @@ def _split(state: Ints, random: Seed) -> bool:
 @inner
 def _move_border(state: Ints, random: Seed, fused: bool) -> bool:
     """Move a DRAM cut within its two layer groups; where it was a fused group begins, if `fused`."""
-    place = _pick(state, LAYER_GROUP, random)
-    if place == 0:
+    place = pick_cut(state, LAYER_GROUP, random)
+    if place < 0:
         return False
     low, high = place - 1, place + 1
     while state[State.CUT, low] != LAYER_GROUP:
@@ -172,10 +123,10 @@ def soma_move(task: Task, state: Ints, source: Ints, random: Seed, cocco: bool) 
         if draw < 0.55:
             return _double_or_halve(task.net, task.batch, state, random)
         if draw < 0.7:
-            return _merge(state, FUSED_GROUP, random)
+            return join_any(state, FUSED_GROUP, random)
     draw = uniform(random)
     if draw < 0.3:
-        return _merge(state, LAYER_GROUP, random)
+        return join_any(state, LAYER_GROUP, random)
     if draw < 0.6:
         return _split(state, random)
     return _move_border(state, random, not cocco)

@@ -106,18 +106,35 @@ def segmented(task: Task, state: Ints, work: Workspace, limit: Limit = NO_LIMIT)
     return state
 
 
-def fused(state: Ints, low: int, high: int, tiles: int, streamed: int) -> Ints:
-    """`state` with the layers at places [low, high) as a layer group of one fused group."""
+def head_before(state: Ints, place: int) -> int:
+    """Where the fused group before the one at `place` begins."""
+    place -= 1
+    while state[State.CUT, place] == JOINED:
+        place -= 1
+    return place
+
+
+def grouped(state: Ints, low: int, high: int, tiles: int) -> Ints:
+    """`state` with the layers at places [low, high) as one fused group; groups that it cuts keep their tiles."""
     found = state.copy()
-    if high < state.shape[1]:
-        head = high
-        while state[State.CUT, head] == JOINED:
-            head -= 1
+    if high < state.shape[1] and state[State.CUT, high] == JOINED:
+        head = head_before(state, high)
         found[State.TILES, high], found[State.STREAMED, high] = state[State.TILES, head], state[State.STREAMED, head]
-        found[State.CUT, high] = LAYER_GROUP
-    found[State.CUT, low], found[State.TILES, low], found[State.STREAMED, low] = LAYER_GROUP, tiles, streamed
+        found[State.CUT, high] = FUSED_GROUP
+    if state[State.CUT, low] == JOINED:
+        found[State.CUT, low], found[State.STREAMED, low] = FUSED_GROUP, 0
+    found[State.TILES, low] = tiles
     found[State.CUT, low + 1 : high] = JOINED
     found[State.TILES, low + 1 : high] = found[State.STREAMED, low + 1 : high] = 0
+    return found
+
+
+def fused(state: Ints, low: int, high: int, tiles: int, streamed: int) -> Ints:
+    """`state` with the layers at places [low, high) as a layer group of one fused group."""
+    found = grouped(state, low, high, tiles)
+    found[State.CUT, low], found[State.STREAMED, low] = LAYER_GROUP, streamed
+    if high < state.shape[1]:
+        found[State.CUT, high] = LAYER_GROUP
     return found
 
 
