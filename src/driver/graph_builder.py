@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ..dialects import graph
 from ..dialects.types import element_type_of, tensor
 from ..errors import TilewrightError
-from ..resources import Resources, attach
+from ..frontends.main_function import main_module
+from ..resources import Resources
 
 
 class GraphBuilder:
@@ -69,13 +69,7 @@ class GraphBuilder:
 
     def module(self, outputs: Mapping[str, SSAValue]) -> ModuleOp:
         """The network with these results, its weights attached; nothing is added to it any more."""
-        self._block.add_op(ReturnOp(*outputs.values()))
-        types = [arg.type for arg in self._block.args], [value.type for value in outputs.values()]
-        function = FuncOp("main", types, Region(self._block))
-        for name, names in (("graph.inputs", self._names), ("graph.outputs", outputs)):
-            function.attributes[name] = ArrayAttr(StringAttr(one) for one in names)
-        module = ModuleOp([function])
-        attach(module, self._resources)
+        module = main_module(self._block, self._names, outputs, [*outputs.values()], self._resources)
         module.verify()
         return module
 

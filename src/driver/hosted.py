@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ..arrays import verdict, write_arrays
 from ..backends.program import Program
@@ -25,11 +25,12 @@ from ..dialects.types import dtype_of, element_of, shape_of
 from ..errors import TilewrightError
 from ..files import make_folder
 from ..frontends.input_shapes import InputShapes
+from ..frontends.main_function import main_module
 from ..interpreters.graph import run_graph
 from ..machine.stage_isa import StageIsa
 from ..passes.graph_to_codelet.read import Reader
 from ..passes.names import unique_name, value_names
-from ..resources import Resources, attach, resources_of
+from ..resources import Resources, resources_of
 from .judging import judge, read_expected
 from .models import compile, load_model, make_context
 from .pipelines import machine_for, parse_passes, pipeline_of
@@ -241,14 +242,8 @@ class Parts:
         for op in part:
             self._copy(op, block, known)
         outputs = [op.results[0] for op in part if op.results[0] in read]
-        block.add_op(ReturnOp(*(known[value] for value in outputs)))
-        types = [arg.type for arg in block.args], [value.type for value in outputs]
-        function = FuncOp("main", types, Region(block))
-        for attribute, values in (("graph.inputs", list(inputs)), ("graph.outputs", outputs)):
-            function.attributes[attribute] = ArrayAttr(StringAttr(self.name(value)) for value in values)
-        module = ModuleOp([function])
-        attach(module, resources)
-        return module
+        results = [known[value] for value in outputs]
+        return main_module(block, map(self.name, inputs), map(self.name, outputs), results, resources)
 
     def _copy(self, op: Operation, block: Block, known: dict[SSAValue, SSAValue]) -> None:
         """A layer, after what it is made of inside."""

@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Region
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block
 
 from ..algebra.affine import Affine, index_forms
 from ..algebra.expr import Access, Statement
@@ -20,6 +19,7 @@ from ..algebra.statement import accesses, accesses_of, dims_of, scalars_of, tens
 from ..dialects import nest
 from ..dialects.types import Tensor, element_type, tensor
 from ..errors import TilewrightError
+from .main_function import main_module
 
 MAX_TEXT = 10_000
 MAX_EXTENT = 1 << 40
@@ -82,11 +82,8 @@ def einsum_module(text: str, types: Mapping[str, str] | None = None) -> ModuleOp
     inside = dict(zip(operands, group.body.block.args, strict=True))
     kernel = nest.KernelOp(_kernel_name(target, operands), statement, inside, tensor_types[target])
     group.body.block.add_ops([kernel, nest.YieldOp(kernel.result)])
-    block.add_ops([group, ReturnOp(group.outs[0])])
-    function = FuncOp("main", ([tensor_types[name] for name in operands], [tensor_types[target]]), Region(block))
-    function.attributes["graph.inputs"] = ArrayAttr(StringAttr(name) for name in operands)
-    function.attributes["graph.outputs"] = ArrayAttr([StringAttr(target)])
-    return ModuleOp([function])
+    block.add_op(group)
+    return main_module(block, operands, [target], group.outs)
 
 
 def integer_types(statement: Statement, products: tuple[str, str] = ("u8", "i8")) -> dict[str, str]:

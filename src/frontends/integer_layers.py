@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, i32
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.dialects.builtin import ModuleOp, StringAttr, i32
+from xdsl.ir import Attribute, Block, SSAValue
 
 from ..algebra.fixed_point import multiplier_and_shift
 from ..dialects import graph
 from ..dialects.types import Tensor, shape_of, si8, tensor
 from ..errors import TilewrightError
-from ..resources import Resources, attach
+from ..resources import Resources
+from .main_function import main_module
 
 Integers = NDArray[np.signedinteger]
 
@@ -53,16 +53,9 @@ class IntegerLayers:
 
     def module(self, inputs: Sequence[str], outputs: Sequence[str], values: Sequence[SSAValue]) -> ModuleOp:
         """The function as a module, `values` being what it returns."""
-        self.block.add_op(ReturnOp(*values))
         for value, name in [*zip(self.block.args, inputs, strict=True), *zip(values, outputs, strict=True)]:
             value.name_hint = name
-        types = [arg.type for arg in self.block.args], [value.type for value in values]
-        function = FuncOp("main", types, Region(self.block))
-        for name, names in (("graph.inputs", inputs), ("graph.outputs", outputs)):
-            function.attributes[name] = ArrayAttr(StringAttr(one) for one in names)
-        module = ModuleOp([function])
-        attach(module, self.resources)
-        return module
+        return main_module(self.block, inputs, outputs, values, self.resources)
 
     def add(self, layer: graph.LayerOp, name: str = "") -> SSAValue:
         """A layer's result."""

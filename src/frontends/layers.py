@@ -7,17 +7,17 @@ from pathlib import Path
 from zlib import crc32
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Block, SSAValue
 
 from ..dialects import graph
 from ..dialects.types import Tensor, dtype_of, element_type, tensor
 from ..errors import TilewrightError
-from ..resources import Resources, attach
+from ..resources import Resources
 from ..zoo.covenant_layers import NETWORKS, Layer, Product, covenant_layer
 from .encoder import ENCODERS, encoder_module
 from .input_shapes import InputShapes, unknown_name
+from .main_function import main_module
 from .networks import NAMES, PRECISIONS, network_module
 from .networks.shifted import NETWORKS as NETWORKS_SHIFTED
 from .networks.shifted import SUFFIX, shifted_network
@@ -117,13 +117,8 @@ def layer_module(name: str, shape: Layer, activations: str = "i8", *, seed: int 
         w = block.args[1]
     layer = _layer(shape)(block.args[0], w)
     layer.attributes["name"] = StringAttr(name)
-    block.add_ops([layer, ReturnOp(layer.results[0])])
-    function = FuncOp("main", (types[: len(names)], [layer.results[0].type]), Region(block))
-    function.attributes["graph.inputs"] = ArrayAttr(StringAttr(given) for given in names)
-    function.attributes["graph.outputs"] = ArrayAttr([StringAttr("Y")])
-    module = ModuleOp([function])
-    attach(module, resources)
-    return module
+    block.add_op(layer)
+    return main_module(block, names, ["Y"], layer.results, resources)
 
 
 def _layer(shape: Layer) -> Callable[[SSAValue, SSAValue], graph.ConvOp | graph.MatmulOp]:

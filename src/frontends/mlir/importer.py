@@ -9,8 +9,8 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -19,6 +19,7 @@ from ...dialects.types import element_type_of
 from ...errors import TilewrightError
 from ...resources import Resources, attach
 from ..input_shapes import InputShapes
+from ..main_function import main_module
 from ..open_shapes import closed_shapes
 from .arithmetic import Arithmetic
 from .constants import dtype_of
@@ -268,15 +269,16 @@ def import_source(source: Source, converters: Mapping[str, Convert], shapes: Inp
     importer = Importer(source, Arithmetic(Views(holder, block)), converters, shapes)
     views = importer.views
     results = [views.whole(view) for view in importer.run(entry)]
-    block.add_op(ReturnOp(*results))
-    _drop_unused(block)
     names = [
         name or ("result" if len(results) == 1 else f"result{i}")
         for i, name in enumerate(_result_names(entry, results))
     ]
-    function = holder.body.block.first_op
-    assert isinstance(function, FuncOp)
-    return _module(function, importer.inputs, names, resources)
+    region = block.parent
+    assert region is not None
+    region.detach_block(block)
+    module = main_module(block, importer.inputs, names, results, resources)
+    _drop_unused(block)
+    return module
 
 
 def _result_names(entry: Function, results: Sequence[SSAValue]) -> list[str]:
@@ -289,18 +291,3 @@ def _drop_unused(block: Block) -> None:
     for op in reversed(list(block.ops)):
         if isinstance(op, graph.LayerOp) and not any(result.uses for result in op.results):
             Rewriter.erase_op(op)
-
-
-def _module(function: FuncOp, inputs: Sequence[str], outputs: Sequence[str], resources: Resources) -> ModuleOp:
-    """The function as a module; its type follows from its block."""
-    block = function.body.block
-    last = block.last_op
-    assert last is not None
-    region = function.detach_region(function.body)
-    types = [argument.type for argument in block.args], [operand.type for operand in last.operands]
-    made = FuncOp("main", types, region)
-    made.attributes["graph.inputs"] = ArrayAttr(StringAttr(name) for name in inputs)
-    made.attributes["graph.outputs"] = ArrayAttr(StringAttr(name) for name in outputs)
-    module = ModuleOp([made])
-    attach(module, resources)
-    return module

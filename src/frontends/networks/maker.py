@@ -10,13 +10,13 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, f32, i32
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.dialects.builtin import ModuleOp, f32, i32
+from xdsl.ir import Attribute, Block, SSAValue
 
 from ...dialects import graph
 from ...dialects.types import shape_of, si8, tensor
-from ...resources import Resources, attach
+from ...resources import Resources
+from ..main_function import main_module
 
 Precision = Literal["i8", "f32"]
 PRECISIONS: tuple[Precision, ...] = ("i8", "f32")
@@ -62,14 +62,7 @@ class Maker:
     def module(self, outputs: dict[str, SSAValue]) -> ModuleOp:
         """The function as a module; outputs are integers where the precision is i8."""
         values = [self._integers(value) for value in outputs.values()]
-        self.block.add_op(ReturnOp(*values))
-        types = [arg.type for arg in self.block.args], [value.type for value in values]
-        function = FuncOp("main", types, Region(self.block))
-        for name, names in (("graph.inputs", self.inputs), ("graph.outputs", outputs)):
-            function.attributes[name] = ArrayAttr(StringAttr(one) for one in names)
-        module = ModuleOp([function])
-        attach(module, self.resources)
-        return module
+        return main_module(self.block, self.inputs, outputs, values, self.resources)
 
     def add(self, layer: graph.LayerOp, name: str, rms: float) -> SSAValue:
         """The result of a layer whose elements have the root mean square `rms`."""

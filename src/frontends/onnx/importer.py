@@ -10,17 +10,18 @@ from pathlib import Path
 import numpy as np
 from onnx import GraphProto, ModelProto, TensorProto, ValueInfoProto
 from xdsl.builder import Builder
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from ...dialects import graph
 from ...dialects.graph.nodes import set_node_names
 from ...dialects.types import ElementType
 from ...errors import TilewrightError
-from ...resources import Resources, attach
+from ...resources import Resources
 from ..input_shapes import InputShapes
+from ..main_function import main_module
 from ..open_graph import open_graph
 from ..open_shapes import Extent, shape_text
 from .constant_inputs import constant_names
@@ -112,7 +113,6 @@ class _Import:
         except TilewrightError as error:
             raise self._about_batch(error) from error
         results = [self._output(value) for value in self.graph.output]
-        self.block.add_op(ReturnOp(*results))
         if self.scope.widened:
             first, *others = self.scope.widened
             more = f" and {len(others)} others are" if others else " is"
@@ -120,7 +120,12 @@ class _Import:
         if self.differing:
             shown = "; ".join(self.differing[:3])
             logger.warning("%d shapes in the file differ from what operators give: %s", len(self.differing), shown)
-        return self._module(inputs, results)
+        names = [value.name for value in self.graph.output]
+        module = main_module(self.block, inputs, names, results, self.scope.resources)
+        function = self.block.parent_op()
+        assert isinstance(function, FuncOp)
+        set_node_names(function, self._node_names())
+        return module
 
     def _read_initializers(self) -> None:
         if self.graph.sparse_initializer:
@@ -179,16 +184,6 @@ class _Import:
     def _node_names(self) -> dict[str, str]:
         """Value -> its node, where that is called otherwise."""
         return {name: n.name for n in self.graph.node if n.name for name in n.output if name and name != n.name}
-
-    def _module(self, inputs: list[str], results: list[SSAValue]) -> ModuleOp:
-        arguments = [argument.type for argument in self.block.args]
-        function = FuncOp("main", (arguments, [result.type for result in results]), Region(self.block))
-        function.attributes["graph.inputs"] = ArrayAttr(StringAttr(name) for name in inputs)
-        function.attributes["graph.outputs"] = ArrayAttr(StringAttr(o.name) for o in self.graph.output)
-        set_node_names(function, self._node_names())
-        module = ModuleOp([function])
-        attach(module, self.scope.resources)
-        return module
 
 
 def _element_type(value: ValueInfoProto) -> ElementType:
