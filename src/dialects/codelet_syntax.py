@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, SymbolRefAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 
 from .nest_attributes import DimsAttr
-from .syntax import parse_attributes, print_attributes, print_body
+from .syntax import parse_attributes, parse_captured, print_body, print_captured
 
 if TYPE_CHECKING:
     from .codelet import CodeletOp
@@ -44,24 +44,11 @@ def parse_codelet(cls: type[CodeletOp], parser: Parser) -> CodeletOp:
     name = parser.parse_symbol_name()
     parser.parse_keyword("dims")
     dims = DimsAttr(DimsAttr.parse_list(parser, parser.Delimiter.BRACES))
-
-    def item() -> tuple[Parser.Argument, SSAValue]:
-        arg = parser.parse_argument(expect_type=False)
-        parser.parse_punctuation("=")
-        operand = parser.parse_unresolved_operand()
-        parser.parse_punctuation(":")
-        type = parser.parse_type()
-        return arg.resolve(type), parser.resolve_operand(operand, type)
-
-    pairs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, item)
+    arguments, values = parse_captured(parser)
     attributes = parse_attributes(parser)
-    body = parser.parse_region([arg for arg, _ in pairs])
-    return cls.create(
-        operands=[value for _, value in pairs],
-        properties={"sym_name": name, "dims": dims},
-        attributes=attributes,
-        regions=[body],
-    )
+    body = parser.parse_region(arguments)
+    properties = {"sym_name": name, "dims": dims}
+    return cls.create(operands=values, properties=properties, attributes=attributes, regions=[body])
 
 
 def print_codelet(op: CodeletOp, printer: Printer) -> None:
@@ -70,14 +57,7 @@ def print_codelet(op: CodeletOp, printer: Printer) -> None:
     printer.print_symbol_name(op.sym_name.data)
     printer.print_string(" dims {")
     op.dims.print_list(printer)
-    printer.print_string("} (")
-    for i, (arg, value) in enumerate(zip(op.body.block.args, op.tensors, strict=True)):
-        printer.print_string(", " if i else "")
-        printer.print_ssa_value(arg)
-        printer.print_string(" = ")
-        printer.print_ssa_value(value)
-        printer.print_string(" : ")
-        printer.print_attribute(value.type)
-    printer.print_string(")")
-    print_attributes(op, printer)
+    printer.print_string("} ")
+    print_captured(op.body, op.tensors, printer)
+    printer.print_op_attributes(op.attributes, print_keyword=True)
     print_body(op.body, printer)

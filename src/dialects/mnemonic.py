@@ -56,6 +56,7 @@ from ..errors import TilewrightError
 from ..machine import Machine
 from ..machine.packets import PacketIsa
 from .acg import graph_of, has_target
+from .nest_attributes import NamedAttr
 from .properties import PlainOp
 from .roles import Role
 from .types import Tensor, dtype_of, is_element_type
@@ -69,24 +70,15 @@ class RoleAttr(EnumAttribute[Role], SpacedOpaqueSyntaxAttribute):
 
 
 @irdl_attr_definition
-class ValuesAttr(Data[tuple[tuple[str, int | str], ...]]):
+class ValuesAttr(NamedAttr[int | str]):
     """Values of fields, integers or names of enumerators: `#mnemonic.values<TAG = 1, FN = relu>`."""
 
     name = "mnemonic.values"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, int | str], ...]:
-        def item() -> tuple[str, int | str]:
-            name = parser.parse_identifier()
-            parser.parse_punctuation("=")
-            number = parser.parse_optional_integer(allow_boolean=False)
-            return name, parser.parse_identifier() if number is None else number
-
-        return tuple(parser.parse_comma_separated_list(parser.Delimiter.ANGLE, item))
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(", ".join(f"{name} = {value}" for name, value in self.data))
+    @staticmethod
+    def parse_value(parser: AttrParser) -> int | str:
+        number = parser.parse_optional_integer(allow_boolean=False)
+        return parser.parse_identifier() if number is None else number
 
 
 @irdl_attr_definition

@@ -22,7 +22,7 @@ from xdsl.parser.core import UnresolvedOperand
 from xdsl.printer import Printer
 
 from .nest_attributes import DimsAttr
-from .syntax import parse_attributes, print_attributes
+from .syntax import parse_attributes
 
 if TYPE_CHECKING:
     from .nest import GroupOp
@@ -132,7 +132,7 @@ def print_group(op: GroupOp, printer: Printer) -> None:
     else:
         with printer.in_parens():
             printer.print_list(types, printer.print_attribute)
-    print_attributes(op, printer)
+    printer.print_op_attributes(op.attributes, print_keyword=True)
     printer.print_string(" ")
     printer.print_region(op.body)
     if op.mapping.blocks:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, IntegerType, StringAttr, SymbolRefAttr, i64
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
@@ -27,13 +28,6 @@ def parse_attributes(parser: Parser) -> dict[str, Attribute]:
     """`[attributes {...}]`."""
     attributes = parser.parse_optional_attr_dict_with_keyword()
     return {} if attributes is None else dict(attributes.data)
-
-
-def print_attributes(op: Operation, printer: Printer) -> None:
-    """See `parse_attributes`."""
-    if op.attributes:
-        printer.print_string(" attributes ")
-        printer.print_attr_dict(op.attributes)
 
 
 def parse_number(parser: Parser) -> int:
@@ -215,6 +209,35 @@ class Body(CustomDirective):
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         print_body(self.region.get(op), printer)
+
+
+def parse_captured(parser: Parser) -> tuple[list[Parser.Argument], list[SSAValue]]:
+    """`(%a = %x : type, ...)`: arguments of a body, and the values outside that they are."""
+
+    def item() -> tuple[Parser.Argument, SSAValue]:
+        argument = parser.parse_argument(expect_type=False)
+        parser.parse_punctuation("=")
+        operand = parser.parse_unresolved_operand()
+        parser.parse_punctuation(":")
+        type_ = parser.parse_type()
+        return argument.resolve(type_), parser.resolve_operand(operand, type_)
+
+    pairs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, item)
+    return [argument for argument, _ in pairs], [value for _, value in pairs]
+
+
+def print_captured(body: Region, values: Sequence[SSAValue], printer: Printer) -> None:
+    """See `parse_captured`."""
+
+    def item(pair: tuple[SSAValue, SSAValue]) -> None:
+        printer.print_ssa_value(pair[0])
+        printer.print_string(" = ")
+        printer.print_ssa_value(pair[1])
+        printer.print_string(" : ")
+        printer.print_attribute(pair[1].type)
+
+    with printer.in_parens():
+        printer.print_list(zip(body.block.args, values, strict=True), item)
 
 
 def parse_body(parser: Parser) -> Region:

@@ -23,6 +23,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
+from ..syntax import parse_attributes, parse_captured, print_captured
 from ..types import shape_of
 from .base import Int, LayerOp, int_attr
 from .movement import ReshapeOp, WeightOp
@@ -60,17 +61,7 @@ class GroupOp(IRDLOperation, ABC):
 
     def print_body(self, printer: Printer) -> None:
         """`(%a = %x : type, ...) -> (types) attributes {...} {body}`."""
-        pairs = zip(self.body.block.args, self.inputs, strict=True)
-
-        def argument(pair: tuple[SSAValue, SSAValue]) -> None:
-            printer.print_ssa_value(pair[0])
-            printer.print_string(" = ")
-            printer.print_ssa_value(pair[1])
-            printer.print_string(" : ")
-            printer.print_attribute(pair[1].type)
-
-        with printer.in_parens():
-            printer.print_list(pairs, argument)
+        print_captured(self.body, self.inputs, printer)
         printer.print_string(" -> ")
         with printer.in_parens():
             printer.print_list(self.outputs.types, printer.print_attribute)
@@ -81,23 +72,11 @@ class GroupOp(IRDLOperation, ABC):
     @staticmethod
     def parse_body(parser: Parser) -> tuple[Sequence[SSAValue], Sequence[Attribute], dict[str, Attribute], Region]:
         """Operands, result types, attributes and body, as `print_body` writes them."""
-        arguments: list[Parser.Argument] = []
-
-        def argument() -> SSAValue:
-            name = parser.parse_argument(expect_type=False)
-            parser.parse_punctuation("=")
-            operand = parser.parse_unresolved_operand()
-            parser.parse_punctuation(":")
-            type_ = parser.parse_type()
-            arguments.append(name.resolve(type_))
-            return parser.resolve_operand(operand, type_)
-
-        operands = parser.parse_comma_separated_list(parser.Delimiter.PAREN, argument)
+        arguments, operands = parse_captured(parser)
         parser.parse_punctuation("->")
         results = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-        attributes = parser.parse_optional_attr_dict_with_keyword()
-        body = parser.parse_region(arguments)
-        return operands, results, dict(attributes.data) if attributes is not None else {}, body
+        attributes = parse_attributes(parser)
+        return operands, results, attributes, parser.parse_region(arguments)
 
 
 def _list(types: Sequence[Attribute]) -> str:
