@@ -8,21 +8,7 @@ from typing import NamedTuple
 from ..hierarchy.batch import Batch
 from .batch_nest import ALL, count_below, even, leave_out, set_loops
 from .batch_words import first_words, words_moved, words_owned
-from .compiled import (
-    CHILD,
-    EVENT,
-    FAN,
-    SKIPPED,
-    UNRELATED,
-    Bools,
-    Floats,
-    Ints,
-    Loops,
-    Scratch,
-    Shape,
-    bare,
-    bare_entry,
-)
+from .compiled import UNRELATED, Asked, Bools, Floats, Ints, Loops, Scratch, Shape, bare, bare_entry
 from .cycles import ROUNDING
 
 READ, WRITE, SHARED, NETWORK = range(4)
@@ -101,10 +87,10 @@ def _count(
 ) -> bool:
     levels, tensors = machine.bits.shape
     asked = work.asked
-    asked[EVENT], asked[SKIPPED] = ALL, -2
+    asked[Asked.EVENT], asked[Asked.SKIPPED] = ALL, -2
     for level in range(levels):
         flow.used[level] = 1
-        asked[CHILD], asked[FAN] = level, level
+        asked[Asked.CHILD], asked[Asked.FAN] = level, level
         for dim in range(len(shape.bounds)):
             flow.used[level] *= count_below(loops, dim, loops.limits[dim], asked)
     for t in range(tensors):
@@ -115,9 +101,9 @@ def _count(
             for alone in range(1 if even(loops, level) or not _timed(machine, level) else 2):
                 if alone:
                     leave_out(loops, level)
-                asked[CHILD], asked[FAN] = child, level
+                asked[Asked.CHILD], asked[Asked.FAN] = child, level
                 sent = words_moved(loops, shape, t, work)
-                asked[CHILD] = level
+                asked[Asked.CHILD] = level
                 arriving, owned = 0, 0
                 if kept and level < levels - 1:
                     arriving = words_moved(loops, shape, t, work)
@@ -149,7 +135,7 @@ def _count(
                 flow.innermost[t] = level
             flow.first[level, t] = 0
             if level >= flow.innermost[t]:
-                asked[CHILD], asked[FAN] = flow.innermost[t], level
+                asked[Asked.CHILD], asked[Asked.FAN] = flow.innermost[t], level
                 flow.first[level, t] = first_words(loops, shape, t, work)
             if flow.first[level, t] < 0:
                 return False
@@ -211,7 +197,7 @@ def _cycles(
 ) -> int:
     levels, tensors = machine.bits.shape
     cycles, asked = 1, work.asked
-    asked[CHILD], asked[FAN], asked[EVENT], asked[SKIPPED] = -1, ALL, 0, -2
+    asked[Asked.CHILD], asked[Asked.FAN], asked[Asked.EVENT], asked[Asked.SKIPPED] = -1, ALL, 0, -2
     for dim in range(len(shape.bounds)):
         cycles *= count_below(loops, dim, loops.limits[dim], asked)
     for level in range(levels):
@@ -295,7 +281,7 @@ def _valid(n: int, shape: Shape, machine: Machine, batch: Batch, loops: Loops, w
             elif batch.kept[n, level, t] and not machine.allowed[level, t]:
                 return False
             if batch.kept[n, level, t] and machine.entries[level] >= 0:
-                work.asked[CHILD], work.asked[FAN] = level, level
+                work.asked[Asked.CHILD], work.asked[Asked.FAN] = level, level
                 demand += first_words(loops, shape, t, work) * machine.bits[level, t]
         if demand * machine.buffering[level] > machine.entries[level] * machine.word_bits[level] >= 0:
             return False

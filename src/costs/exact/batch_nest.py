@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .compiled import BOUND, CHILD, EVENT, FAN, LEVEL, ORDER, PITCH, SKIPPED, WHOLE, Ints, Loops, Shape, bare
+from .compiled import Asked, Ints, Loops, Place, Shape, bare
 
 ALL = 1 << 40
 """Beyond every level and every loop's order."""
@@ -28,16 +28,16 @@ def set_loops(
                 if bound > 1:
                     at = loops.counts[dim]
                     place = loops.places[dim, at]
-                    place[LEVEL], place[BOUND], place[PITCH], place[ORDER] = (
+                    place[Place.LEVEL], place[Place.BOUND], place[Place.PITCH], place[Place.ORDER] = (
                         level,
                         bound,
                         loops.tiles[level + 1, dim],
                         -1,
                     )
-                    place[WHOLE] = bound
+                    place[Place.WHOLE] = bound
                     if kind == 2:
                         event = loops.counts[dims]
-                        place[ORDER] = event
+                        place[Place.ORDER] = event
                         loops.events[event, 0], loops.events[event, 1] = dim, at
                         loops.counts[dims] = event + 1
                     loops.counts[dim] = at + 1
@@ -54,7 +54,7 @@ def even(loops: Loops, level: int) -> bool:
     for dim in range(len(loops.limits)):
         if loops.limits[dim] < loops.tiles[last, dim]:
             for i in range(loops.counts[dim]):
-                if loops.places[dim, i, ORDER] < 0 and loops.places[dim, i, LEVEL] > level:
+                if loops.places[dim, i, Place.ORDER] < 0 and loops.places[dim, i, Place.LEVEL] > level:
                     return False
     return True
 
@@ -66,28 +66,28 @@ def leave_out(loops: Loops, level: int) -> None:
         product = 1
         for i in range(loops.counts[dim]):
             place = loops.places[dim, i]
-            place[BOUND] = 1 if place[ORDER] < 0 and place[LEVEL] > level else place[WHOLE]
-            product *= place[BOUND]
+            place[Place.BOUND] = 1 if place[Place.ORDER] < 0 and place[Place.LEVEL] > level else place[Place.WHOLE]
+            product *= place[Place.BOUND]
         total, rest = 0, loops.limits[dim]
         for i in range(loops.counts[dim] - 1, -1, -1):
             place = loops.places[dim, i]
-            product //= place[BOUND]
-            digit = rest // place[PITCH]
-            if digit >= place[BOUND]:
-                total += place[BOUND] * product
+            product //= place[Place.BOUND]
+            digit = rest // place[Place.PITCH]
+            if digit >= place[Place.BOUND]:
+                total += place[Place.BOUND] * product
                 rest = 0
                 break
             total += digit * product
-            rest -= digit * place[PITCH]
+            rest -= digit * place[Place.PITCH]
         loops.iterations[dim] = total + (1 if rest > 0 else 0)
 
 
 @bare
 def stays(place: Ints, asked: Ints) -> bool:
     """Whether a loop neither spreads children nor runs inside the event."""
-    if place[ORDER] < 0:
-        return place[LEVEL] > asked[FAN]
-    return place[ORDER] >= asked[EVENT]
+    if place[Place.ORDER] < 0:
+        return place[Place.LEVEL] > asked[Asked.FAN]
+    return place[Place.ORDER] >= asked[Asked.EVENT]
 
 
 @bare
@@ -98,22 +98,22 @@ def count_below(loops: Loops, dim: int, limit: int, asked: Ints) -> int:
     product, low, top = 1, 0, loops.counts[dim]
     for i in range(top):
         place = loops.places[dim, i]
-        if place[LEVEL] <= asked[CHILD]:
+        if place[Place.LEVEL] <= asked[Asked.CHILD]:
             low = i + 1
-        elif stays(place, asked) and place[ORDER] != asked[SKIPPED]:
-            product *= place[BOUND]
+        elif stays(place, asked) and place[Place.ORDER] != asked[Asked.SKIPPED]:
+            product *= place[Place.BOUND]
     total, rest = 0, limit
     for i in range(top - 1, low - 1, -1):
         place = loops.places[dim, i]
-        digit = rest // place[PITCH]
-        if digit >= place[BOUND]:
+        digit = rest // place[Place.PITCH]
+        if digit >= place[Place.BOUND]:
             return total + product
-        if stays(place, asked) and place[ORDER] != asked[SKIPPED]:
-            product //= place[BOUND]
+        if stays(place, asked) and place[Place.ORDER] != asked[Asked.SKIPPED]:
+            product //= place[Place.BOUND]
             total += digit * product
         elif digit > 0:
             return total + product
-        rest -= digit * place[PITCH]
+        rest -= digit * place[Place.PITCH]
     return total + (1 if rest > 0 else 0)
 
 
@@ -125,20 +125,20 @@ def count_spread(loops: Loops, dim: int, limit: int, asked: Ints) -> int:
     product = 1
     for i in range(loops.counts[dim]):
         place = loops.places[dim, i]
-        if place[ORDER] < 0 and asked[CHILD] < place[LEVEL] <= asked[FAN]:
-            product *= place[BOUND]
+        if place[Place.ORDER] < 0 and asked[Asked.CHILD] < place[Place.LEVEL] <= asked[Asked.FAN]:
+            product *= place[Place.BOUND]
     total, rest = 0, limit
     for i in range(loops.counts[dim] - 1, -1, -1):
         place = loops.places[dim, i]
-        if place[LEVEL] <= asked[CHILD]:
+        if place[Place.LEVEL] <= asked[Asked.CHILD]:
             break
-        digit = rest // place[PITCH]
-        if digit >= place[BOUND]:
+        digit = rest // place[Place.PITCH]
+        if digit >= place[Place.BOUND]:
             return total + product
-        if place[ORDER] < 0 and place[LEVEL] <= asked[FAN]:
-            product //= place[BOUND]
+        if place[Place.ORDER] < 0 and place[Place.LEVEL] <= asked[Asked.FAN]:
+            product //= place[Place.BOUND]
             total += digit * product
         elif digit > 0:
             return total + product
-        rest -= digit * place[PITCH]
+        rest -= digit * place[Place.PITCH]
     return total + (1 if rest > 0 else 0)

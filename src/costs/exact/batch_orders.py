@@ -16,25 +16,7 @@ from .batch_kernel import Machine, links
 from .batch_nest import count_below, set_loops
 from .batch_windows import HELD, window_words
 from .batch_words import resting, words_moved, words_owned
-from .compiled import (
-    CHILD,
-    EVENT,
-    FAN,
-    LEVEL,
-    MODE,
-    ORDER,
-    PLAIN,
-    SKIPPED,
-    SLIDING,
-    UNRELATED,
-    Floats,
-    Ints,
-    Loops,
-    Scratch,
-    Shape,
-    bare,
-    bare_entry,
-)
+from .compiled import PLAIN, SLIDING, UNRELATED, Asked, Floats, Ints, Loops, Place, Scratch, Shape, bare, bare_entry
 
 INSIDE, NOW, OUTSIDE = range(3)
 """Where the loop of a dimension is in its level when another advances; `NOW` it does itself."""
@@ -102,9 +84,9 @@ def _all_moved(n: int, shape: Shape, machine: Machine, batch: Batch, loops: Loop
         child = -1
         for level in range(levels):
             kept = batch.kept[n, level, t] or level == levels - 1
-            asked[CHILD], asked[FAN] = child, level
+            asked[Asked.CHILD], asked[Asked.FAN] = child, level
             sent, arriving, owned = words_moved(loops, shape, t, work), 0, 0
-            asked[CHILD] = level
+            asked[Asked.CHILD] = level
             if kept and level < levels - 1:
                 arriving = words_moved(loops, shape, t, work)
             if machine.is_output[t]:
@@ -153,9 +135,9 @@ def _best_of_level(
         sets.own[d] = -1
         for i in range(loops.counts[d]):
             place = loops.places[d, i]
-            if place[ORDER] >= 0:
-                place[ORDER] = INSIDE if place[LEVEL] < level else OUTSIDE
-                if place[LEVEL] == level:
+            if place[Place.ORDER] >= 0:
+                place[Place.ORDER] = INSIDE if place[Place.LEVEL] < level else OUTSIDE
+                if place[Place.LEVEL] == level:
                     sets.own[d] = i
                     looping |= 1 << d
     if looping == 0:
@@ -198,7 +180,7 @@ def _save(
 ) -> bool:
     """Add what steps find of tiles of `child` that are sent from `fan`, times the energy of `each` word."""
     asked = work.asked
-    asked[CHILD], asked[FAN], asked[EVENT], asked[MODE] = child, fan, NOW, HELD
+    asked[Asked.CHILD], asked[Asked.FAN], asked[Asked.EVENT], asked[Asked.MODE] = child, fan, NOW, HELD
     for d in range(len(shape.bounds)):
         if shape.kinds[t, d] != SLIDING:
             _count(t, d, shape, loops, work, sets)
@@ -223,16 +205,16 @@ def _count(t: int, d: int, shape: Shape, loops: Loops, work: Scratch, sets: Sets
     asked, own = work.asked, sets.own[d]
     for where in range(3):
         if own >= 0:
-            loops.places[d, own, ORDER] = where
+            loops.places[d, own, Place.ORDER] = where
         elif where != OUTSIDE:
             continue
         if shape.kinds[t, d] == PLAIN:
             sets.counts[where, d] = resting(loops, d, work)
             continue
-        asked[SKIPPED] = -2
+        asked[Asked.SKIPPED] = -2
         sets.counts[where, d] = count_below(loops, d, loops.limits[d], asked)
         if where == NOW:
-            asked[SKIPPED] = NOW
+            asked[Asked.SKIPPED] = NOW
             sets.counts[where, d] -= count_below(loops, d, loops.limits[d], asked)
 
 
@@ -267,7 +249,7 @@ def _window(w: int, moving: int, some: int, shape: Shape, loops: Loops, work: Sc
         d = shape.windows[w, k, 0]
         own = sets.own[d]
         if own >= 0:
-            loops.places[d, own, ORDER] = NOW if d == moving else INSIDE if some >> d & 1 else OUTSIDE
+            loops.places[d, own, Place.ORDER] = NOW if d == moving else INSIDE if some >> d & 1 else OUTSIDE
     loops.events[NOW, 0], loops.events[NOW, 1] = moving, sets.own[moving]
     return window_words(loops, shape, w, work)
 

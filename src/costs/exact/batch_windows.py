@@ -6,25 +6,7 @@ import numpy as np
 
 from ..compiled import popcount
 from .batch_nest import ALL, count_below, stays
-from .compiled import (
-    BOUND,
-    CHILD,
-    EVENT,
-    LEVEL,
-    MAX_BITS,
-    MAX_CHILDREN,
-    MAX_SITUATIONS,
-    MAX_TILES,
-    MODE,
-    ORDER,
-    PITCH,
-    SKIPPED,
-    Ints,
-    Loops,
-    Scratch,
-    Shape,
-    bare,
-)
+from .compiled import MAX_BITS, MAX_CHILDREN, MAX_SITUATIONS, MAX_TILES, Asked, Ints, Loops, Place, Scratch, Shape, bare
 
 NEEDED, HELD, OWNED = range(3)
 """What to count: the union of children's tiles; what all in need had before; the union over time too."""
@@ -35,8 +17,8 @@ TABLES = NEEDED_BITS, MISSING_BITS, NOW_BITS, BEFORE_BITS, TILE_BITS = range(5)
 @bare
 def moving_loop(loops: Loops, dim: int, asked: Ints) -> int:
     """The loop of `dim` that advances at the event; -1 if it is another dimension's."""
-    if asked[MODE] == HELD and loops.events[asked[EVENT], 0] == dim:
-        return loops.events[asked[EVENT], 1]
+    if asked[Asked.MODE] == HELD and loops.events[asked[Asked.EVENT], 0] == dim:
+        return loops.events[asked[Asked.EVENT], 1]
     return -1
 
 
@@ -47,15 +29,15 @@ def children_of(loops: Loops, dim: int, base: int, limit: int, row: int, work: S
     Answers how many, or -1 beyond the limits.
     """
     asked, out = work.asked, work.children[row]
-    tile, moving = loops.tiles[asked[CHILD] + 1, dim], moving_loop(loops, dim, work.asked)
+    tile, moving = loops.tiles[asked[Asked.CHILD] + 1, dim], moving_loop(loops, dim, work.asked)
     count, span, top = 1, 0, loops.counts[dim]
     out[0, 0] = 0
     for i in range(top):
         place = loops.places[dim, i]
-        if place[LEVEL] <= asked[CHILD] or stays(place, asked):
+        if place[Place.LEVEL] <= asked[Asked.CHILD] or stays(place, asked):
             continue
-        bound, pitch = place[BOUND], place[PITCH]
-        if place[ORDER] >= 0 and asked[MODE] != OWNED:
+        bound, pitch = place[Place.BOUND], place[Place.PITCH]
+        if place[Place.ORDER] >= 0 and asked[Asked.MODE] != OWNED:
             span += (bound - 1) * pitch
             continue
         if count * bound > MAX_CHILDREN:
@@ -71,13 +53,16 @@ def children_of(loops: Loops, dim: int, base: int, limit: int, row: int, work: S
             continue
         last = span
         if moving >= 0:
-            last = span - loops.places[dim, moving, PITCH]
+            last = span - loops.places[dim, moving, Place.PITCH]
         elif start + span >= limit:
             last = 0
             for i in range(top - 1, -1, -1):
                 place = loops.places[dim, i]
-                if place[LEVEL] > asked[CHILD] and place[ORDER] >= 0 and not stays(place, asked):
-                    last += min(place[BOUND] - 1, (limit - 1 - start - last) // place[PITCH]) * place[PITCH]
+                if place[Place.LEVEL] > asked[Asked.CHILD] and place[Place.ORDER] >= 0 and not stays(place, asked):
+                    last += (
+                        min(place[Place.BOUND] - 1, (limit - 1 - start - last) // place[Place.PITCH])
+                        * place[Place.PITCH]
+                    )
         out[used, 0] = offset
         out[used, 1] = min(tile, limit - start)
         out[used, 2] = offset + last
@@ -93,25 +78,29 @@ def situations_of(loops: Loops, dim: int, row: int, work: Scratch) -> int:
     Answers how many, or -1 beyond the limits.
     """
     asked = work.asked
-    limit, tile, moving = loops.limits[dim], loops.tiles[asked[CHILD] + 1, dim], moving_loop(loops, dim, work.asked)
+    limit, tile, moving = (
+        loops.limits[dim],
+        loops.tiles[asked[Asked.CHILD] + 1, dim],
+        moving_loop(loops, dim, work.asked),
+    )
     slots, first = work.digits[0], work.digits[2]
     reach, rest, stay = tile, 0, 0
     for i in range(loops.counts[dim]):
         place = loops.places[dim, i]
-        if place[LEVEL] <= asked[CHILD]:
+        if place[Place.LEVEL] <= asked[Asked.CHILD]:
             continue
         if stays(place, asked):
             slots[stay] = i
             first[stay] = 1 if i == moving else 0
             stay += 1
-            rest += (place[BOUND] - 1) * place[PITCH]
+            rest += (place[Place.BOUND] - 1) * place[Place.PITCH]
         else:
-            reach += (place[BOUND] - 1) * place[PITCH]
+            reach += (place[Place.BOUND] - 1) * place[Place.PITCH]
     least = max(0, limit - reach + 1)
-    asked[SKIPPED] = -2
+    asked[Asked.SKIPPED] = -2
     full = count_below(loops, dim, limit - reach + 1, asked)
     if moving >= 0:
-        asked[SKIPPED] = asked[EVENT]
+        asked[Asked.SKIPPED] = asked[Asked.EVENT]
         full -= count_below(loops, dim, limit - reach + 1, asked)
     count = 0
     if full > 0:
@@ -129,11 +118,11 @@ def _first_base(loops: Loops, dim: int, stay: int, rest: int, least: int, work: 
     base = 0
     for i in range(stay - 1, -1, -1):
         place = loops.places[dim, slots[i]]
-        rest -= (place[BOUND] - 1) * place[PITCH]
-        digits[i] = max(first[i], -((base + rest - least) // place[PITCH]))
-        if digits[i] >= place[BOUND]:
+        rest -= (place[Place.BOUND] - 1) * place[Place.PITCH]
+        digits[i] = max(first[i], -((base + rest - least) // place[Place.PITCH]))
+        if digits[i] >= place[Place.BOUND]:
             return -1
-        base += digits[i] * place[PITCH]
+        base += digits[i] * place[Place.PITCH]
     return base if base >= least else -1
 
 
@@ -165,14 +154,14 @@ def _ragged(loops: Loops, dim: int, row: int, base: int, stay: int, count: int, 
                 for k in range(4):
                     work.previous[j, k] = work.children[row, j, k]
         i = 0
-        while i < stay and digits[i] == loops.places[dim, slots[i], BOUND] - 1:
-            base -= (digits[i] - first[i]) * loops.places[dim, slots[i], PITCH]
+        while i < stay and digits[i] == loops.places[dim, slots[i], Place.BOUND] - 1:
+            base -= (digits[i] - first[i]) * loops.places[dim, slots[i], Place.PITCH]
             digits[i] = first[i]
             i += 1
         if i == stay:
             break
         digits[i] += 1
-        base += loops.places[dim, slots[i], PITCH]
+        base += loops.places[dim, slots[i], Place.PITCH]
     return count
 
 
@@ -226,11 +215,11 @@ def combined(loops: Loops, shape: Shape, window: int, work: Scratch) -> int:
         if members[k] < 0:
             return -1
         everyone *= members[k]
-        most += abs(shape.windows[window, k, 1]) * loops.tiles[work.asked[CHILD] + 1, dim]
+        most += abs(shape.windows[window, k, 1]) * loops.tiles[work.asked[Asked.CHILD] + 1, dim]
         which[k] = 0
     if everyone > MAX_CHILDREN:
         return -1
-    least, far, apart = ALL, -ALL, work.asked[MODE] == HELD
+    least, far, apart = ALL, -ALL, work.asked[Asked.MODE] == HELD
     for n in range(everyone):
         for time in range(2):
             start = 0
@@ -251,7 +240,7 @@ def combined(loops: Loops, shape: Shape, window: int, work: Scratch) -> int:
 @bare
 def _counted(shape: Shape, window: int, everyone: int, least: int, words: int, work: Scratch) -> int:
     """Place the tiles of `everyone` in sets of `words`, the element `least` first, and count."""
-    held = work.asked[MODE] == HELD
+    held = work.asked[Asked.MODE] == HELD
     bits, which, size = work.bits, work.sizes[3], shape.sizes[window]
     for i in range(words):
         bits[NEEDED_BITS, i] = 0

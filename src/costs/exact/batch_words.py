@@ -7,36 +7,21 @@ from __future__ import annotations
 
 from .batch_nest import ALL, count_below, count_spread
 from .batch_windows import HELD, NEEDED, OWNED, combined, window_words
-from .compiled import (
-    BOUND,
-    CHILD,
-    EVENT,
-    FAN,
-    LEVEL,
-    MODE,
-    ORDER,
-    PLAIN,
-    SKIPPED,
-    UNRELATED,
-    Loops,
-    Scratch,
-    Shape,
-    bare,
-)
+from .compiled import PLAIN, UNRELATED, Asked, Loops, Place, Scratch, Shape, bare
 
 
 @bare
 def words_moved(loops: Loops, shape: Shape, tensor: int, work: Scratch) -> int:
     """`words.words_moved`: the first round counts whole tiles, later ones what is kept when each loop advances."""
     total, asked = 0, work.asked
-    rounds = 1 + (loops.counts[len(shape.bounds)] if asked[CHILD] >= 0 else 0)
+    rounds = 1 + (loops.counts[len(shape.bounds)] if asked[Asked.CHILD] >= 0 else 0)
     for event in range(-1, rounds - 1):
         moving = -1
-        asked[EVENT], asked[MODE] = 0, NEEDED
+        asked[Asked.EVENT], asked[Asked.MODE] = 0, NEEDED
         if event >= 0:
-            asked[EVENT], asked[MODE] = event, HELD
+            asked[Asked.EVENT], asked[Asked.MODE] = event, HELD
             moving = loops.events[event, 0]
-            inside = loops.places[moving, loops.events[event, 1], LEVEL] <= asked[CHILD]
+            inside = loops.places[moving, loops.events[event, 1], Place.LEVEL] <= asked[Asked.CHILD]
             if inside or shape.kinds[tensor, moving] == PLAIN:
                 continue
         found = 1
@@ -45,10 +30,10 @@ def words_moved(loops: Loops, shape: Shape, tensor: int, work: Scratch) -> int:
                 found *= resting(loops, dim, work) if event >= 0 else loops.iterations[dim]
         for dim in range(len(shape.bounds)):
             if shape.kinds[tensor, dim] == UNRELATED and found > 0:
-                asked[SKIPPED] = -2
+                asked[Asked.SKIPPED] = -2
                 steps = count_below(loops, dim, loops.limits[dim], asked)
                 if dim == moving:
-                    asked[SKIPPED] = event
+                    asked[Asked.SKIPPED] = event
                     steps -= count_below(loops, dim, loops.limits[dim], asked)
                 found *= steps
         for window in range(shape.first[tensor], shape.first[tensor + 1]):
@@ -68,9 +53,9 @@ def resting(loops: Loops, dim: int, work: Scratch) -> int:
     block, pitch = 0, 1
     for i in range(loops.counts[dim]):
         place = loops.places[dim, i]
-        if block == 0 and place[LEVEL] > asked[CHILD] and 0 <= place[ORDER] < asked[EVENT]:
+        if block == 0 and place[Place.LEVEL] > asked[Asked.CHILD] and 0 <= place[Place.ORDER] < asked[Asked.EVENT]:
             block = pitch
-        pitch *= place[BOUND]
+        pitch *= place[Place.BOUND]
     if block == 0:
         return limit
     last = -(-limit // block) - 1
@@ -79,11 +64,11 @@ def resting(loops: Loops, dim: int, work: Scratch) -> int:
     pitch = 1
     for i in range(loops.counts[dim]):
         place = loops.places[dim, i]
-        if place[LEVEL] > asked[CHILD] and 0 <= place[ORDER] < asked[EVENT]:
-            at_last = at_last and last * block // pitch % place[BOUND] == 0
-            at_next = at_next and (last - 1) * block // pitch % place[BOUND] == 0
-        pitch *= place[BOUND]
-    tile = loops.tiles[asked[CHILD] + 1, dim]
+        if place[Place.LEVEL] > asked[Asked.CHILD] and 0 <= place[Place.ORDER] < asked[Asked.EVENT]:
+            at_last = at_last and last * block // pitch % place[Place.BOUND] == 0
+            at_next = at_next and (last - 1) * block // pitch % place[Place.BOUND] == 0
+        pitch *= place[Place.BOUND]
+    tile = loops.tiles[asked[Asked.CHILD] + 1, dim]
     found = 0
     if at_last:
         found += rest
@@ -96,7 +81,7 @@ def resting(loops: Loops, dim: int, work: Scratch) -> int:
 def words_owned(loops: Loops, shape: Shape, tensor: int, work: Scratch) -> int:
     """`words.words_owned` of level `CHILD`."""
     total, asked = 1, work.asked
-    asked[FAN], asked[EVENT], asked[MODE], asked[SKIPPED] = asked[CHILD], ALL, OWNED, -2
+    asked[Asked.FAN], asked[Asked.EVENT], asked[Asked.MODE], asked[Asked.SKIPPED] = asked[Asked.CHILD], ALL, OWNED, -2
     for dim in range(len(shape.bounds)):
         if shape.kinds[tensor, dim] == PLAIN:
             total *= loops.iterations[dim]
@@ -120,7 +105,7 @@ def _whole_window(loops: Loops, shape: Shape, window: int, work: Scratch) -> int
     for k in range(2):
         dim = shape.windows[window, k, 0]
         for i in range(loops.counts[dim]):
-            if loops.places[dim, i, ORDER] < 0 and loops.places[dim, i, LEVEL] > work.asked[CHILD]:
+            if loops.places[dim, i, Place.ORDER] < 0 and loops.places[dim, i, Place.LEVEL] > work.asked[Asked.CHILD]:
                 return 0
     n = int(loops.limits[shape.windows[window, 0, 0]])
     m = int(loops.limits[shape.windows[window, 1, 0]])
@@ -133,10 +118,10 @@ def _whole_window(loops: Loops, shape: Shape, window: int, work: Scratch) -> int
 def first_words(loops: Loops, shape: Shape, tensor: int, work: Scratch) -> int:
     """`words.first_words`; with `FAN` as `CHILD` the words of one tile."""
     total, asked = 1, work.asked
-    asked[EVENT], asked[MODE], asked[SKIPPED] = 0, NEEDED, -2
+    asked[Asked.EVENT], asked[Asked.MODE], asked[Asked.SKIPPED] = 0, NEEDED, -2
     for dim in range(len(shape.bounds)):
         if shape.kinds[tensor, dim] == PLAIN:
-            tile, limit = loops.tiles[asked[CHILD] + 1, dim], loops.limits[dim]
+            tile, limit = loops.tiles[asked[Asked.CHILD] + 1, dim], loops.limits[dim]
             whole = count_spread(loops, dim, limit - tile + 1, asked)
             total *= whole * tile + (count_spread(loops, dim, limit, asked) - whole) * (limit % tile)
     for window in range(shape.first[tensor], shape.first[tensor + 1]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -60,10 +61,10 @@ class Loops(NamedTuple):
     events: Ints
 
 
-LEVEL, BOUND, PITCH, ORDER, WHOLE = range(5)
-"""`WHOLE` is the bound again, while `BOUND` is 1 for a loop that is left out."""
+Place = IntEnum("Place", "LEVEL BOUND PITCH ORDER WHOLE", start=0)
+"""Columns of `Loops.places`; `WHOLE` is the bound again, while `BOUND` is 1 for a loop that is left out."""
 
-CHILD, FAN, EVENT, MODE, SKIPPED = range(5)
+Asked = IntEnum("Asked", "CHILD FAN EVENT MODE SKIPPED", start=0)
 """What is asked, an array: the level whose tiles count, the level up to which spatial loops spread children, the
 event, what to count, and an event whose loop is at 0, or -2.  Literal arguments would each compile all code again."""
 
@@ -93,7 +94,7 @@ MAX_BITS = 1 << 16
 def scratch() -> Scratch:
     """Fresh working arrays, about 1 MB."""
     return Scratch(
-        np.zeros(5, np.int64),
+        np.zeros(len(Asked), np.int64),
         np.zeros((MAX_WINDOW_DIMS, MAX_SITUATIONS, 2), np.int64),
         np.zeros((4, MAX_WINDOW_DIMS), np.int64),
         np.zeros((MAX_WINDOW_DIMS, MAX_CHILDREN, 4), np.int64),

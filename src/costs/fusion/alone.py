@@ -16,7 +16,7 @@ import numpy as np
 from ..pareto import undominated
 from .demand import row_step, spans
 from .graph import Layer
-from .price import CYCLES, GLOBAL, INPUTS, OUTPUTS, PASSES, TRANSFER, WEIGHT, WEIGHTS, Floats, Terms
+from .price import Costs, Floats, Terms
 from .tables import END_EDGE, EXTENT, FIRST_EDGE, PIXEL_BYTES, REACH, SOURCE, STRIDE, GraphTables, Ints
 from .trace import DELTA, LAST, LEAD, LOW, WHOLE
 
@@ -96,14 +96,14 @@ class Alone:
         streamed = sum(item.streamed if samples == 0 else -(-item.band * samples // terms.cores) for item in maps)
         results = min(tile[0], self.net.sources[self.v, EXTENT]) * min(tile[1], self.net.sources[self.v, EXTENT + 1])
         results = results * -(-layer.shape.channels // pieces) * layer.element_bytes
-        rows[:, GLOBAL] = np.ceil(streamed * share) + -(-whole // (pieces * terms.cores)) + results
-        rows[:, WEIGHT] = -(-layer.weight_bytes // (pieces * terms.cores))
-        rows[:, WEIGHTS] = layer.weight_bytes * trips
+        rows[:, Costs.GLOBAL] = np.ceil(streamed * share) + -(-whole // (pieces * terms.cores)) + results
+        rows[:, Costs.WEIGHT] = -(-layer.weight_bytes // (pieces * terms.cores))
+        rows[:, Costs.WEIGHTS] = layer.weight_bytes * trips
         loads = sum(item.size + item.again for item in maps) * reads
-        rows[:, INPUTS] = (loads + whole * np.where(pieces > 1, bands if samples else 1, 1)) * terms.batch
-        rows[:, PASSES] = np.maximum(trips, reads)
-        total = rows[:, WEIGHTS] + rows[:, INPUTS] + rows[:, OUTPUTS]
-        rows[:, TRANSFER] = np.ceil(total / (terms.dram_bytes_per_cycle * terms.cores))
+        rows[:, Costs.INPUTS] = (loads + whole * np.where(pieces > 1, bands if samples else 1, 1)) * terms.batch
+        rows[:, Costs.PASSES] = np.maximum(trips, reads)
+        total = rows[:, Costs.WEIGHTS] + rows[:, Costs.INPUTS] + rows[:, Costs.OUTPUTS]
+        rows[:, Costs.TRANSFER] = np.ceil(total / (terms.dram_bytes_per_cycle * terms.cores))
         return rows
 
     def maps(self, tile: Ints, bands: int) -> tuple[list[_Map], int]:
@@ -143,7 +143,9 @@ class Alone:
         """The group's energy with the traffic of `rows` in the place of that of `row`."""
         terms = self.terms
         weight, given = terms.dram_read_pj + terms.weight_write_pj, terms.dram_read_pj + terms.global_write_pj
-        more = (rows[:, WEIGHTS] - row[WEIGHTS]) * weight + (rows[:, INPUTS] - row[INPUTS]) * given
+        more = (rows[:, Costs.WEIGHTS] - row[Costs.WEIGHTS]) * weight + (
+            rows[:, Costs.INPUTS] - row[Costs.INPUTS]
+        ) * given
         return energy + more
 
 
@@ -162,8 +164,8 @@ def counts_of_pieces(units: int) -> Ints:
 
 def _front(rows: Ints, energy: Floats) -> tuple[Ints, Floats]:
     """Rows that no other one matches in traffic, latency, energy and both demands, least traffic first."""
-    traffic = rows[:, WEIGHTS] + rows[:, INPUTS] + rows[:, OUTPUTS]
-    latency = np.maximum(rows[:, CYCLES], rows[:, TRANSFER])
-    columns = (traffic, latency, energy, rows[:, GLOBAL], rows[:, WEIGHT])
+    traffic = rows[:, Costs.WEIGHTS] + rows[:, Costs.INPUTS] + rows[:, Costs.OUTPUTS]
+    latency = np.maximum(rows[:, Costs.CYCLES], rows[:, Costs.TRANSFER])
+    columns = (traffic, latency, energy, rows[:, Costs.GLOBAL], rows[:, Costs.WEIGHT])
     kept = undominated(np.column_stack(columns).astype(np.float64))
     return rows[kept], energy[kept]

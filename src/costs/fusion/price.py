@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -34,7 +35,7 @@ UNLIMITED = 1 << 62
 METRICS = ("ema", "energy", "latency")
 """What may be made small."""
 
-WEIGHTS, INPUTS, OUTPUTS, CYCLES, TRANSFER, GLOBAL, WEIGHT, REGIONS, TILE, PASSES = range(10)
+Costs = IntEnum("Costs", "WEIGHTS INPUTS OUTPUTS CYCLES TRANSFER GLOBAL WEIGHT REGIONS TILE PASSES", start=0)
 """Columns of a table of costs: bytes of DRAM traffic, cycles, demands in bytes, regions, number of the tile or -1, and
 how often a layer on its own goes over its weights or maps."""
 
@@ -96,11 +97,11 @@ def price_groups(
                 row = g * len(tiles) + number
                 _traffic(layers, sources, s, terms, group, outside, tiles[number], table[row])
                 _fit(sources, s, terms, group, outside, tiles[number], UNLIMITED, table[row])
-                table[row, TILE] = number
+                table[row, Costs.TILE] = number
                 energy[row] = _run(layers, edges, sources, s, terms, group, outside, tiles[number], table[row])
             continue
         _traffic(layers, sources, s, terms, group, outside, tiles[0], table[g])
-        table[g, TILE], table[g, CYCLES], energy[g] = -1, 0, 0.0
+        table[g, Costs.TILE], table[g, Costs.CYCLES], energy[g] = -1, 0, 0.0
         if _fit(sources, s, terms, group, outside, tiles[0], UNLIMITED, table[g]) or _small(terms, table[g]):
             energy[g] = _choose(layers, edges, sources, s, terms, group, outside, tiles, table[g])
 
@@ -111,7 +112,7 @@ def _choose(
 ) -> float:
     """Fill `row` for the best tile that fits (the last of those with the same traffic); its energy, or 0."""
     chosen, best, least = -1, np.inf, np.inf
-    limit = terms.global_capacity - (row[WEIGHT] if terms.weight_capacity < 0 else 0)
+    limit = terms.global_capacity - (row[Costs.WEIGHT] if terms.weight_capacity < 0 else 0)
     alike = terms.metric == 0 and not terms.narrow and not _skips(s, outside)
     for number in range(len(tiles) - 1, -1, -1):
         if not _fit(sources, s, terms, group, outside, tiles[number], limit, row):
@@ -120,17 +121,17 @@ def _choose(
             _traffic(layers, sources, s, terms, group, outside, tiles[number], row)
         energy = _run(layers, edges, sources, s, terms, group, outside, tiles[number], row)
         if alike:
-            row[TILE] = number
+            row[Costs.TILE] = number
             return energy
-        value = energy if terms.metric == 1 else 1.0 * max(row[CYCLES], row[TRANSFER])
+        value = energy if terms.metric == 1 else 1.0 * max(row[Costs.CYCLES], row[Costs.TRANSFER])
         if terms.metric == 0:
-            value = 1.0 * (row[WEIGHTS] + row[INPUTS] + row[OUTPUTS])
+            value = 1.0 * (row[Costs.WEIGHTS] + row[Costs.INPUTS] + row[Costs.OUTPUTS])
         if value < best or (value == best and terms.metric == 2 and energy < least):
             chosen, best, least = number, value, energy
     tile = tiles[max(chosen, 0)]
     _fit(sources, s, terms, group, outside, tile, UNLIMITED, row)
     _traffic(layers, sources, s, terms, group, outside, tile, row)
-    row[TILE], row[CYCLES] = chosen, 0
+    row[Costs.TILE], row[Costs.CYCLES] = chosen, 0
     return _run(layers, edges, sources, s, terms, group, outside, tile, row) if chosen >= 0 else 0.0
 
 
@@ -138,15 +139,15 @@ def _choose(
 def _small(terms: Terms, row: Ints) -> bool:
     """Whether only the count of regions of the smallest tile is too much: a larger one may need fewer."""
     if terms.weight_capacity < 0:
-        return row[GLOBAL] + row[WEIGHT] <= terms.global_capacity
-    return row[GLOBAL] <= terms.global_capacity and row[WEIGHT] <= terms.weight_capacity
+        return row[Costs.GLOBAL] + row[Costs.WEIGHT] <= terms.global_capacity
+    return row[Costs.GLOBAL] <= terms.global_capacity and row[Costs.WEIGHT] <= terms.weight_capacity
 
 
 @bare
 def _fit(sources: Ints, s: Ints, terms: Terms, group: Ints, outside: int, tile: Ints, limit: int, row: Ints) -> bool:
     """Put down the demand of a tile, as far as it is within `limit`; whether it is within the capacities."""
     size, regions = demand(sources, s, group, outside, tile, terms.cores, terms.align, limit, terms.narrow)
-    row[GLOBAL], row[REGIONS] = size, regions
+    row[Costs.GLOBAL], row[Costs.REGIONS] = size, regions
     return regions <= terms.regions and _small(terms, row)
 
 
@@ -204,9 +205,11 @@ def _traffic(
         u = s[place, OUTSIDE]
         columns = _loaded_columns(sources, s, u, tile[1] if terms.narrow else 0)
         loads += _loaded(sources, s, u, tile[0]) * columns * sources[u, PIXEL_BYTES]
-    row[WEIGHTS], row[INPUTS], row[OUTPUTS] = weights, loads * terms.batch, stores * terms.batch
-    row[WEIGHT], row[PASSES] = -(-kept // terms.cores), 1
-    row[TRANSFER] = int(np.ceil((weights + row[INPUTS] + row[OUTPUTS]) / (terms.dram_bytes_per_cycle * terms.cores)))
+    row[Costs.WEIGHTS], row[Costs.INPUTS], row[Costs.OUTPUTS] = weights, loads * terms.batch, stores * terms.batch
+    row[Costs.WEIGHT], row[Costs.PASSES] = -(-kept // terms.cores), 1
+    row[Costs.TRANSFER] = int(
+        np.ceil((weights + row[Costs.INPUTS] + row[Costs.OUTPUTS]) / (terms.dram_bytes_per_cycle * terms.cores))
+    )
 
 
 @bare
@@ -222,10 +225,10 @@ def _run(
         energy += _reuse(sources, s, terms, v, tile)
     for place in range(outside):
         energy += _reuse(sources, s, terms, s[place, OUTSIDE], tile)
-    row[CYCLES] = cycles * terms.batch
-    energy = energy * terms.batch + row[WEIGHTS] * (terms.dram_read_pj + terms.weight_write_pj)
-    energy += row[INPUTS] * (terms.dram_read_pj + terms.global_write_pj)
-    return energy + row[OUTPUTS] * (terms.dram_write_pj + terms.global_read_pj)
+    row[Costs.CYCLES] = cycles * terms.batch
+    energy = energy * terms.batch + row[Costs.WEIGHTS] * (terms.dram_read_pj + terms.weight_write_pj)
+    energy += row[Costs.INPUTS] * (terms.dram_read_pj + terms.global_write_pj)
+    return energy + row[Costs.OUTPUTS] * (terms.dram_write_pj + terms.global_read_pj)
 
 
 @bare

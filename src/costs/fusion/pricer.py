@@ -13,22 +13,7 @@ from ...errors import InfeasibleError, TilewrightError
 from .alone import Alone
 from .graph import LayerGraph
 from .platform import Platform
-from .price import (
-    CYCLES,
-    GLOBAL,
-    INPUTS,
-    METRICS,
-    OUTPUTS,
-    PASSES,
-    REGIONS,
-    TILE,
-    TRANSFER,
-    WEIGHT,
-    WEIGHTS,
-    Floats,
-    Terms,
-    price_groups,
-)
+from .price import METRICS, Costs, Floats, Terms, price_groups
 from .tables import COMPONENT, FIRST_EDGE, RATE, READERS, SOURCE, GraphTables, Ints, graph_tables
 from .trace import new_trace
 from .values import Buffers, Metric, SubgraphCost
@@ -105,7 +90,7 @@ MOST_BATCH = 64
 
 
 class CostTable(NamedTuple):
-    """Costs of many groups, a row each; `price` names the columns of `integers`, TILE is -1 where a group fits not."""
+    """Costs of many groups, a row each; `Costs` names the columns of `integers`, TILE is -1 where a group fits not."""
 
     integers: Ints
     energy_pj: Floats
@@ -113,17 +98,17 @@ class CostTable(NamedTuple):
     @property
     def fits(self) -> NDArray[np.bool_]:
         """Whether each group can be run."""
-        return self.integers[:, TILE] >= 0
+        return self.integers[:, Costs.TILE] >= 0
 
     @property
     def ema_bytes(self) -> Ints:
         """External memory access of each group."""
-        return self.integers[:, WEIGHTS] + self.integers[:, INPUTS] + self.integers[:, OUTPUTS]
+        return self.integers[:, Costs.WEIGHTS] + self.integers[:, Costs.INPUTS] + self.integers[:, Costs.OUTPUTS]
 
     @property
     def latency_cycles(self) -> Ints:
         """The longer of computing and communication for each group."""
-        return np.maximum(self.integers[:, CYCLES], self.integers[:, TRANSFER])
+        return np.maximum(self.integers[:, Costs.CYCLES], self.integers[:, Costs.TRANSFER])
 
     def metric(self, name: Metric) -> NDArray[Any]:
         """The quantity called `name` of each group."""
@@ -176,7 +161,7 @@ class SubgraphPricer:
             table = self._table(members, starts, self.buffers if buffers is None else buffers, every=False)
         else:
             table = self._chosen(members, starts, buffers)
-        return self._value(table.integers[0], table.energy_pj[0]) if table.integers[0, TILE] >= 0 else None
+        return self._value(table.integers[0], table.energy_pj[0]) if table.integers[0, Costs.TILE] >= 0 else None
 
     def cost_many(self, members: Ints, starts: Ints, buffers: Buffers | None = None) -> CostTable:
         """Prices of the groups `members[starts[g]:starts[g + 1]]`, ascending layer numbers each."""
@@ -245,7 +230,7 @@ class SubgraphPricer:
 
     def _table(self, members: Ints, starts: Ints, buffers: Buffers, *, every: bool) -> CostTable:
         count = (len(starts) - 1) * (len(self.tiles) if every else 1)
-        table = CostTable(np.empty((count, PASSES + 1), np.int64), np.empty(count))
+        table = CostTable(np.empty((count, len(Costs)), np.int64), np.empty(count))
         first, self._priced = self._priced, self._priced + len(starts) - 1
         terms = self._terms(buffers)
         price_groups(*self._net, self._trace, terms, self._tiles, members, starts, first, every, *table)
@@ -271,12 +256,12 @@ class SubgraphPricer:
         return self._cuts[key]
 
     def _find_cut(self, ways: CostTable, buffers: Buffers) -> int | None:
-        need, weights = ways.integers[:, GLOBAL], ways.integers[:, WEIGHT]
+        need, weights = ways.integers[:, Costs.GLOBAL], ways.integers[:, Costs.WEIGHT]
         if buffers.weight_bytes is None:
             good = need + weights <= buffers.global_bytes
         else:
             good = (need <= buffers.global_bytes) & (weights <= buffers.weight_bytes)
-        choices = np.flatnonzero(good & (ways.integers[:, REGIONS] <= self.platform.regions))
+        choices = np.flatnonzero(good & (ways.integers[:, Costs.REGIONS] <= self.platform.regions))
         if len(choices) == 0:
             return None
         names: tuple[Metric, ...] = ("energy", "latency", "ema", self.metric)
@@ -296,17 +281,17 @@ class SubgraphPricer:
     def _value(self, row: Ints, energy_pj: float) -> SubgraphCost:
         cells: list[int] = row.tolist()
         return SubgraphCost(
-            weight_bytes=cells[WEIGHTS],
-            input_bytes=cells[INPUTS],
-            output_bytes=cells[OUTPUTS],
+            weight_bytes=cells[Costs.WEIGHTS],
+            input_bytes=cells[Costs.INPUTS],
+            output_bytes=cells[Costs.OUTPUTS],
             energy_pj=float(energy_pj),
-            compute_cycles=cells[CYCLES],
-            transfer_cycles=cells[TRANSFER],
-            global_demand_bytes=cells[GLOBAL],
-            weight_demand_bytes=cells[WEIGHT],
-            regions=cells[REGIONS],
-            tile=self.tiles[cells[TILE]],
-            passes=cells[PASSES],
+            compute_cycles=cells[Costs.CYCLES],
+            transfer_cycles=cells[Costs.TRANSFER],
+            global_demand_bytes=cells[Costs.GLOBAL],
+            weight_demand_bytes=cells[Costs.WEIGHT],
+            regions=cells[Costs.REGIONS],
+            tile=self.tiles[cells[Costs.TILE]],
+            passes=cells[Costs.PASSES],
         )
 
     def _terms(self, buffers: Buffers) -> Terms:

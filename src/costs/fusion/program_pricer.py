@@ -9,7 +9,7 @@ import numpy as np
 
 from .graph import LayerGraph
 from .platform import Platform
-from .price import INPUTS, OUTPUTS, TILE, TRANSFER, WEIGHTS, Terms
+from .price import Costs, Terms
 from .pricer import CostTable, SubgraphPricer
 from .tables import Ints
 from .values import Buffers, Metric, SubgraphCost
@@ -53,7 +53,7 @@ class ProgramPricer(SubgraphPricer):
         buffers = self.buffers if buffers is None else buffers
         table = self._table(members, starts, buffers, every=False)
         single = starts[1:] - starts[:-1] == 1
-        table.integers[np.logical_or.reduceat(self._apart[members], starts[:-1]) & ~single, TILE] = -1
+        table.integers[np.logical_or.reduceat(self._apart[members], starts[:-1]) & ~single, Costs.TILE] = -1
         rows = np.flatnonzero(single)
         layers = members[starts[rows]]
         for layer in map(int, np.unique(layers)):
@@ -68,11 +68,13 @@ class ProgramPricer(SubgraphPricer):
             ways, platform = self._alone_ways(layer), self.platform
             place = self._best_cut(layer, buffers) or 0
             row, energy = ways.integers[place].copy(), float(ways.energy_pj[place])
-            before = row[WEIGHTS], row[INPUTS]
-            row[WEIGHTS] = self.graph.layers[layer].weight_bytes
-            row[INPUTS] = max(0, self.alone[layer] - row[WEIGHTS] - row[OUTPUTS])
-            row[TRANSFER] = ceil((row[WEIGHTS] + row[INPUTS] + row[OUTPUTS]) / platform.dram_bytes_per_cycle)
-            energy += float(row[WEIGHTS] - before[0]) * (platform.dram_read_pj + platform.weight_write_pj)
-            energy += float(row[INPUTS] - before[1]) * (platform.dram_read_pj + platform.global_write_pj)
+            before = row[Costs.WEIGHTS], row[Costs.INPUTS]
+            row[Costs.WEIGHTS] = self.graph.layers[layer].weight_bytes
+            row[Costs.INPUTS] = max(0, self.alone[layer] - row[Costs.WEIGHTS] - row[Costs.OUTPUTS])
+            row[Costs.TRANSFER] = ceil(
+                (row[Costs.WEIGHTS] + row[Costs.INPUTS] + row[Costs.OUTPUTS]) / platform.dram_bytes_per_cycle
+            )
+            energy += float(row[Costs.WEIGHTS] - before[0]) * (platform.dram_read_pj + platform.weight_write_pj)
+            energy += float(row[Costs.INPUTS] - before[1]) * (platform.dram_read_pj + platform.global_write_pj)
             self._rows[layer] = row, energy
         return self._rows[layer]
