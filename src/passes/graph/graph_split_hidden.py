@@ -2,117 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from math import lcm, prod
-from typing import NamedTuple, TypeVar
 
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
 from ...dialects import graph
-from ...dialects.graph.base import int_attr
-from ...dialects.types import element_of, shape_of, size_bytes, tensor, tensor_type
+from ...dialects.types import shape_of, size_bytes, tensor_type
 from ...interpreters.constants import Constants, base_name
+from .axes import Along, is_weight, made_axes, summed_axes
+from .chunks import Chunk, insert, on_chunk
 from .graph_fuse import ELEMENTWISE
 from .identities import renamed
 
-SCALED = (graph.QuantizeOp, graph.DequantizeOp, graph.RequantizeOp)
-"""Layers whose operands after the first are scalars, or have one element per index of an axis of the first."""
-
-
-class Along(NamedTuple):
-    """An axis along a hidden one, of which each of its indices has `grain` elements: those of a head, say."""
-
-    axis: int
-    grain: int = 1
-
-
-def summed_axes(op: graph.LayerOp) -> dict[int, Along] | None:
-    """The axis of each operand that a product sums up, which is the hidden one."""
-    match op:
-        case graph.MatmulOp() if len(shape_of(op.a)) > 1 and len(shape_of(op.b)) > 1:
-            return {0: Along(len(shape_of(op.a)) - 1), 1: Along(len(shape_of(op.b)) - 2)}
-        case graph.GemmOp() if op.trans_a is None:
-            return {0: Along(1), 1: Along(0 if op.trans_b is None else 1)}
-        case graph.ConvOp() if op.groups.value.data == 1:
-            return {0: Along(1), 1: Along(1)}
-        case _:
-            return None
-
-
-def made_axes(op: graph.LayerOp, along: Along) -> dict[int, Along] | None:
-    """What goes along `along` of the result, by operand; None where a part of it needs more than such parts."""
-    axis, rank = along.axis, len(shape_of(op.result))
-    match op:
-        case graph.MatmulOp() if axis < rank - 2:
-            return _broadcast(op, along, range(2))
-        case graph.MatmulOp() if axis == rank - 1 and len(shape_of(op.b)) > 1 and is_weight(op.b):
-            return {1: along._replace(axis=len(shape_of(op.b)) - 1)}
-        case graph.GemmOp() if axis == 1 and is_weight(op.b):
-            return {1: along._replace(axis=1 if op.trans_b is None else 0)} | _broadcast(op, along, [2])
-        case graph.ConvOp() if axis == 1 and is_weight(op.w) and op.groups.value.data == 1:
-            return dict.fromkeys(range(1, len(op.operands)), along._replace(axis=0))
-        case graph.ConvOp() if axis == 1 and is_weight(op.w) and _is_depthwise(op):
-            return {0: along} | dict.fromkeys(range(1, len(op.operands)), along._replace(axis=0))
-        case _ if isinstance(op, SCALED):
-            scaled = [i for i in range(1, len(op.operands)) if len(shape_of(op.operands[i])) == 1]
-            return {0: along} | (dict.fromkeys(scaled, along._replace(axis=0)) if op.axis.value.data == axis else {})
-        case _ if isinstance(op, ELEMENTWISE):
-            return _broadcast(op, along, range(len(op.operands)))
-        case _:
-            return _moved_axes(op, along)
-
-
-def _moved_axes(op: graph.LayerOp, along: Along) -> dict[int, Along] | None:
-    """The same for layers that move elements, or work along another axis."""
-    axis = along.axis
-    match op:
-        case graph.SoftmaxOp() if op.axis.value.data != axis:
-            return {0: along} | _broadcast(op, along, [1])
-        case graph.PoolOp() if axis == 1:
-            return {0: along}
-        case graph.TransposeOp():
-            return {0: along._replace(axis=op.perm.get_values()[axis])}
-        case graph.ConcatOp() if op.axis.value.data != axis:
-            return dict.fromkeys(range(len(op.operands)), along)
-        case graph.SliceOp() if shape_of(op.x)[axis] == shape_of(op.result)[axis] and op.steps.get_values()[axis] == 1:
-            return {0: along}
-        case graph.ReshapeOp():
-            return _seen_axis(shape_of(op.x), shape_of(op.result), along)
-        case _:
-            return None
-
-
-def _seen_axis(before: tuple[int, ...], after: tuple[int, ...], along: Along) -> dict[int, Along] | None:
-    """The axis of a shape that has that of another as its outer or inner part, or as a whole."""
-    extent = after[along.axis]
-    for axis, own in enumerate(before):
-        if own == 1 or prod(before[:axis]) != prod(after[: along.axis]):
-            continue
-        if own % extent == 0 and along.grain % (own // extent) == 0:
-            return {0: Along(axis, along.grain * extent // own)}
-        if extent % own == 0:
-            return {0: Along(axis, along.grain * (extent // own))}
-    return None
-
-
-def _broadcast(op: graph.LayerOp, along: Along, operands: Iterable[int]) -> dict[int, Along]:
-    """The axis of operands that broadcasts to that of the result, of those that have it with its extent."""
-    shape = shape_of(op.result)
-    axes: dict[int, Along] = {}
-    for index in operands:
-        if index < len(op.operands):
-            own = shape_of(op.operands[index])
-            place = along.axis - len(shape) + len(own)
-            if place >= 0 and own[place] == shape[along.axis]:
-                axes[index] = along._replace(axis=place)
-    return axes
+PRODUCTS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp)
 
 
 def _uses(op: graph.LayerOp) -> int:
@@ -120,19 +31,6 @@ def _uses(op: graph.LayerOp) -> int:
     shape = shape_of(op.result)
     return prod(shape) // shape[1 if isinstance(op, graph.ConvOp) else -1]
 
-
-def is_weight(value: SSAValue) -> bool:
-    """Whether a tensor is a weight of the module."""
-    return isinstance(value.owner, graph.WeightOp)
-
-
-def _is_depthwise(op: graph.ConvOp) -> bool:
-    return op.groups.value.data == shape_of(op.x)[1] == shape_of(op.result)[1]
-
-
-LayerT = TypeVar("LayerT", bound=graph.LayerOp)
-
-PRODUCTS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp)
 
 LANES = 32
 """Chunks of a multiple of so many elements leave no lane of most arrays idle."""
@@ -179,7 +77,7 @@ class Hidden:
         """Bytes of the largest tensor of one head that is read by others than what follows it element by element, or of
         the sum of all heads."""
         maps = (value for value in self.axes if not all(isinstance(use.operation, ELEMENTWISE) for use in value.uses))
-        return max(_bytes(self.last.result), max(map(_bytes, maps), default=0) * self.grain // self.extent)
+        return max(bytes_of(self.last.result), max(map(bytes_of, maps), default=0) * self.grain // self.extent)
 
     def waits_for_weights(self, weight_bytes: int) -> bool:
         """Whether the weights of the last product, which are more than `weight_bytes`, take longer to come than those
@@ -188,9 +86,9 @@ class Hidden:
         if not weight_bytes or self.is_attention:
             return False
         uses = [_uses(op) for op in self.layers if isinstance(op, PRODUCTS)]
-        size = max((_bytes(value) for value in self.last.operands if is_weight(value)), default=0)
+        size = max((bytes_of(value) for value in self.last.operands if is_weight(value)), default=0)
         is_late = size > weight_bytes and uses[-1] < min(uses[:-1], default=0)
-        return is_late and _bytes(self.last.result) * self._most_chunks <= size
+        return is_late and bytes_of(self.last.result) * self._most_chunks <= size
 
     @property
     def _most_chunks(self) -> int:
@@ -213,14 +111,6 @@ class Hidden:
         even = (count for lanes in (LANES, 1) for count in counts if extent % (count * lanes) == 0)
         count = next(even, least)
         return list(pairwise(extent * i // count * self.grain for i in range(count + 1)))
-
-
-class Chunk(NamedTuple):
-    """Indices `start` to `end` of a hidden axis."""
-
-    number: int
-    start: int
-    end: int
 
 
 @dataclass(frozen=True)
@@ -273,14 +163,15 @@ def hidden_parts(
         hidden = _hidden_before(op, constants) if isinstance(op, PRODUCTS) else None
         if hidden is None or not taken.isdisjoint(hidden.layers):
             continue
-        is_larger = chunk_bytes > 0 and hidden.map_bytes + hidden.weight_bytes > _bytes(hidden.last.result)
+        is_larger = chunk_bytes > 0 and hidden.map_bytes + hidden.weight_bytes > bytes_of(hidden.last.result)
         is_asked = heads if hidden.is_attention else is_larger or hidden.waits_for_weights(weight_bytes)
         if is_asked and 1 < len(hidden.ranges(chunk_bytes, weight_bytes)) <= MOST_CHUNKS:
             taken.update(hidden.layers)
             yield hidden
 
 
-def _bytes(value: SSAValue) -> int:
+def bytes_of(value: SSAValue) -> int:
+    """Bytes of a tensor."""
     return size_bytes(tensor_type(value))
 
 
@@ -310,8 +201,8 @@ def _hidden_before(last: graph.LayerOp, constants: Constants) -> Hidden | None:
     if any(value not in axes and constants.array(value) is None for value in values):
         return None
     maps = [hidden, *(op.x for op in ordered if isinstance(op, graph.ConvOp) and op.x in axes)]
-    weights = sum(_bytes(value) for value in dict.fromkeys(values) if is_weight(value))
-    return Hidden(ordered, axes, shape_of(hidden)[summed[0].axis], max(map(_bytes, maps)), weights)
+    weights = sum(bytes_of(value) for value in dict.fromkeys(values) if is_weight(value))
+    return Hidden(ordered, axes, shape_of(hidden)[summed[0].axis], max(map(bytes_of, maps)), weights)
 
 
 def split(hidden: Hidden, constants: Constants, ranges: Sequence[tuple[int, int]]) -> None:
@@ -319,8 +210,9 @@ def split(hidden: Hidden, constants: Constants, ranges: Sequence[tuple[int, int]
     last = hidden.last
     total: graph.LayerOp | None = None
     for number, (start, end) in enumerate(ranges):
-        part = _product(hidden, constants, Chunk(number, start, end))
-        total = part if total is None else _insert(graph.BinaryOp("add", total.result, part.result), last)
+        chunk = Chunk(number, start, end)
+        part = on_chunk(hidden.layers, hidden.axes, chunk, partial(_slice, constants, chunk, last), last)
+        total = part if total is None else insert(graph.BinaryOp("add", total.result, part.result), last)
     if total is None:
         return
     renamed(total, last)
@@ -334,57 +226,11 @@ def split(hidden: Hidden, constants: Constants, ranges: Sequence[tuple[int, int]
             Rewriter.erase_op(value.owner)
 
 
-def _product(hidden: Hidden, constants: Constants, chunk: Chunk) -> graph.LayerOp:
-    """The product of one chunk; the bias is in that of the first."""
-    cut: dict[SSAValue, SSAValue] = {}
-    made = hidden.last
-    for op, read in hidden.layers.items():
-        operands = list(op.operands)
-        for index, along in read.items():
-            value = operands[index]
-            if value not in cut:
-                cut[value] = _slice(value, along, constants, chunk, hidden.last)
-            operands[index] = cut[value]
-        if op is hidden.last and chunk.number:
-            operands = operands[:2]
-        made = on_chunk(op, operands, hidden.axes.get(op.result), chunk)
-        cut[op.result] = _insert(made, hidden.last).result
-    return made
-
-
-def on_chunk(op: graph.LayerOp, operands: list[SSAValue], along: Along | None, chunk: Chunk) -> graph.LayerOp:
-    """A layer on chunks, whose result has the chunk of an axis, if any."""
-    shape, properties, kind = list(shape_of(op.result)), dict(op.properties), type(op)
-    if along is not None:
-        shape[along.axis] = (chunk.end - chunk.start) // along.grain
-        if isinstance(op, graph.ConvOp) and op.groups.value.data > 1:
-            properties["groups"] = int_attr(shape[along.axis])
-    if isinstance(op, graph.TransposeOp) and _keeps_order(shape_of(operands[0]), op.perm.get_values()):
-        kind = graph.ReshapeOp
-        del properties["perm"]
-    type_ = tensor(shape, element_of(op.result))
-    made = kind.create(operands=operands, properties=properties, attributes=dict(op.attributes), result_types=[type_])
-    name = graph.name_of(op)
-    graph.set_name(made, None if name is None else f"{name}.{chunk.number}")
-    return made
-
-
-def _keeps_order(shape: tuple[int, ...], perm: Sequence[int]) -> bool:
-    """Whether a transpose moves axes of one index only."""
-    kept = [axis for axis in perm if shape[axis] > 1]
-    return kept == sorted(kept)
-
-
-def _slice(value: SSAValue, along: Along, constants: Constants, chunk: Chunk, before: Operation) -> SSAValue:
+def _slice(constants: Constants, chunk: Chunk, before: Operation, value: SSAValue, along: Along) -> SSAValue:
     """The chunk of a weight."""
     whole = constants.array(value)
     assert whole is not None
     name = base_name(value.owner, value) if isinstance(value.owner, Operation) else "constant"
     own = slice(chunk.start // along.grain, chunk.end // along.grain)
     part = np.ascontiguousarray(whole[(slice(None),) * along.axis + (own,)])
-    return _insert(constants.weight(f"{name}.{chunk.number}", part), before).result
-
-
-def _insert(op: LayerT, before: Operation) -> LayerT:
-    Rewriter.insert_op(op, InsertPoint.before(before))
-    return op
+    return insert(constants.weight(f"{name}.{chunk.number}", part), before).result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
 
@@ -10,13 +10,15 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
 from ...dialects import graph
-from ...dialects.types import shape_of, size_bytes, tensor_type
+from ...dialects.types import shape_of
 from ...interpreters.constants import Constants
+from .axes import Along, is_weight, made_axes
+from .chunks import Chunk, insert, on_chunk
 from .graph_fuse import ELEMENTWISE
-from .graph_split_hidden import Along, Chunk, Hidden, hidden_parts, is_weight, made_axes, on_chunk
+from .graph_split_hidden import Hidden, bytes_of, hidden_parts
 
 ROW_LAYERS = (*ELEMENTWISE, graph.StandardizeOp, graph.LayerNormOp)
 """Layers before and after the products that may be made in rows with them."""
@@ -54,7 +56,7 @@ class GraphSplitRowsPass(ModulePass):
 class RowPart:
     """Layers in order, the axis of rows of each's result, and in how many chunks they are made."""
 
-    layers: dict[graph.LayerOp, int]
+    layers: dict[graph.LayerOp, Along]
     chunks: int
 
 
@@ -68,20 +70,19 @@ def row_parts(module: ModuleOp, constants: Constants, map_bytes: int) -> Iterato
             yield part
 
 
-def row_axes(op: graph.LayerOp, axis: int) -> dict[int, int] | None:
+def row_axes(op: graph.LayerOp, along: Along) -> dict[int, Along] | None:
     """The axis of operands that goes along an axis of the result; None where a row needs more than its own."""
-    rank = len(shape_of(op.result))
+    rank, axis = len(shape_of(op.result)), along.axis
     match op:
         case graph.MatmulOp() if axis == rank - 2 and len(shape_of(op.a)) == rank and is_weight(op.b):
-            return {0: axis}
+            return {0: along}
         case graph.GemmOp() if axis == 0 and op.trans_a is None and is_weight(op.b):
             has_rows = op.c is not None and shape_of(op.c)[:-1] == shape_of(op.result)[:-1]
-            return {0: 0, 2: 0} if has_rows else {0: 0}
+            return {0: along, 2: along} if has_rows else {0: along}
         case graph.StandardizeOp() | graph.LayerNormOp() if axis < op.axis.value.data:
-            return {0: axis}
+            return {0: along}
         case _ if isinstance(op, ELEMENTWISE):
-            found = made_axes(op, Along(axis))
-            return None if found is None else {index: along.axis for index, along in found.items()}
+            return made_axes(op, along)
         case _:
             return None
 
@@ -94,8 +95,9 @@ def _part(hidden: Hidden, map_bytes: int) -> RowPart | None:
     chunks = next((n for n in range(max(2, least), min(MOST, rows) + 1) if rows % n == 0), 0)
     if hidden.is_attention or isinstance(last, graph.ConvOp) or not chunks:
         return None
-    end = _end(last, rank - 2)
-    axes = {end: rank - 2}
+    along = Along(rank - 2)
+    end = _end(last, along)
+    axes = {end: along}
     block = last.parent_block()
     assert block is not None
     needed = {*hidden.layers, end}
@@ -111,30 +113,30 @@ def _part(hidden: Hidden, map_bytes: int) -> RowPart | None:
                 return None
             del axes[op]
             continue
-        for index, axis in read.items():
+        for index, along in read.items():
             owner = op.operands[index].owner
-            if isinstance(owner, graph.LayerOp) and axes.setdefault(owner, axis) != axis:
+            if isinstance(owner, graph.LayerOp) and axes.setdefault(owner, along) != along:
                 return None
     kept = _with_least_cut(axes, end, set(hidden.layers))
     ordered = {op: axes[op] for op in reversed(before) if op in kept}
     return RowPart(ordered, chunks) if kept >= set(hidden.layers) else None
 
 
-def _end(last: graph.LayerOp, axis: int) -> graph.LayerOp:
+def _end(last: graph.LayerOp, along: Along) -> graph.LayerOp:
     """The last of the layers that follow a product one by one, each the only reader of the one before."""
     end = last
     while len(uses := list(end.result.uses)) == 1:
         following = uses[0].operation
         if not isinstance(following, ELEMENTWISE) or shape_of(following.result) != shape_of(end.result):
             break
-        if row_axes(following, axis) is None:
+        if row_axes(following, along) is None:
             break
         end = following
     return end
 
 
 def _with_least_cut(
-    axes: dict[graph.LayerOp, int], end: graph.LayerOp, products: set[graph.LayerOp]
+    axes: dict[graph.LayerOp, Along], end: graph.LayerOp, products: set[graph.LayerOp]
 ) -> set[graph.LayerOp]:
     """Of the layers that may be made in rows, those from where least bytes are cut on; `products` and between them
     are all made so.
@@ -143,7 +145,7 @@ def _with_least_cut(
 
     def cut_bytes(value: SSAValue) -> float:
         if value not in cuts:
-            size = inf if value.owner in products else _bytes(value)
+            size = inf if value.owner in products else bytes_of(value)
             cuts[value] = size if value.owner not in axes else min(size, deeper(value))
         return cuts[value]
 
@@ -156,31 +158,27 @@ def _with_least_cut(
         for operand in _cut_operands(axes, waiting.pop()):
             owner = operand.owner
             if isinstance(owner, graph.LayerOp) and owner in axes and owner not in kept:
-                if owner in products or deeper(operand) <= _bytes(operand):
+                if owner in products or deeper(operand) <= bytes_of(operand):
                     kept.add(owner)
                     waiting.append(operand)
     return kept
 
 
-def _cut_operands(axes: dict[graph.LayerOp, int], value: SSAValue) -> list[SSAValue]:
+def _cut_operands(axes: dict[graph.LayerOp, Along], value: SSAValue) -> list[SSAValue]:
     """The operands along the rows of the layer that makes a value."""
     op = value.owner
     assert isinstance(op, graph.LayerOp)
     return [op.operands[index] for index in row_axes(op, axes[op]) or ()]
 
 
-def _bytes(value: SSAValue) -> int:
-    return size_bytes(tensor_type(value))
-
-
 def _split(part: RowPart) -> None:
     """Put chunks of rows, and what joins them, in place of the layers."""
     end = next(reversed(part.layers))
-    rows = shape_of(end.result)[part.layers[end]] // part.chunks
+    axis = part.layers[end].axis
+    rows = shape_of(end.result)[axis] // part.chunks
     made = [_chunk(part, Chunk(number, number * rows, (number + 1) * rows), end) for number in range(part.chunks)]
-    joined = graph.ConcatOp(made, axis=part.layers[end])
+    joined = insert(graph.ConcatOp(made, axis=axis), end)
     joined.result.name_hint = end.result.name_hint
-    Rewriter.insert_op(joined, InsertPoint.before(end))
     end.result.replace_all_uses_with(joined.result)
     for op in reversed(part.layers):
         if not op.result.uses:
@@ -189,19 +187,12 @@ def _split(part: RowPart) -> None:
 
 def _chunk(part: RowPart, chunk: Chunk, before: graph.LayerOp) -> SSAValue:
     """The rows of one chunk of the last layer."""
-    cut: dict[SSAValue, SSAValue] = {}
-    for op, axis in part.layers.items():
-        operands = list(op.operands)
-        for index, along in (row_axes(op, axis) or {}).items():
-            value = operands[index]
-            if value not in cut:
-                starts, sizes = [0] * len(shape_of(value)), list(shape_of(value))
-                starts[along], sizes[along] = chunk.start, chunk.end - chunk.start
-                rows = graph.SliceOp(value, starts=starts, sizes=sizes)
-                Rewriter.insert_op(rows, InsertPoint.before(before))
-                cut[value] = rows.result
-            operands[index] = cut[value]
-        made = on_chunk(op, operands, Along(axis), chunk)
-        Rewriter.insert_op(made, InsertPoint.before(before))
-        cut[op.result] = made.result
-    return cut[before.result]
+
+    def rows(value: SSAValue, along: Along) -> SSAValue:
+        starts, sizes = [0] * len(shape_of(value)), list(shape_of(value))
+        starts[along.axis], sizes[along.axis] = chunk.start, chunk.end - chunk.start
+        return insert(graph.SliceOp(value, starts=starts, sizes=sizes), before).result
+
+    layers: dict[graph.LayerOp, Mapping[int, Along]] = {op: row_axes(op, a) or {} for op, a in part.layers.items()}
+    axes: dict[SSAValue, Along] = {op.result: along for op, along in part.layers.items()}
+    return on_chunk(layers, axes, chunk, rows, before).result
