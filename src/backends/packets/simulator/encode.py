@@ -16,25 +16,8 @@ from ....machine.packet_program import Code, Instruction, Loop
 from ....machine.packets import PackedMnemonic, Place
 from . import execute as x
 
-FUNCTIONS = {
-    "add": x.ADD,
-    "sub": x.SUB,
-    "mul": x.MUL,
-    "max": x.MAX,
-    "min": x.MIN,
-    "neg": x.NEG,
-    "abs": x.ABS,
-    "rshift_round": x.SHIFT_ROUND,
-    "rshift": x.SHIFT,
-    "lshift": x.LEFT,
-    "eq": x.EQ,
-    "lt": x.LT,
-    "le": x.LE,
-    "gt": x.GT,
-    "ge": x.GE,
-    "select": x.SELECT,
-}
-REDUCTIONS = {"=": -1, "+=": x.ADD, "max=": x.MAX, "min=": x.MIN}
+FUNCTIONS: dict[str, int] = {op.name.lower(): op for op in x.Op if op >= x.Op.ADD}
+REDUCTIONS = {"=": -1, "+=": x.Op.ADD, "max=": x.Op.MAX, "min=": x.Op.MIN}
 
 
 @dataclass(frozen=True)
@@ -189,11 +172,11 @@ def type_code(name: str) -> int:
 def _postfix(expr: Expr, operands: Sequence[str]) -> Iterator[tuple[int, int]]:
     match expr:
         case Num(number):
-            yield x.NUMBER, int(number)
+            yield x.Op.NUMBER, int(number)
         case Name(_):
-            yield x.SCALAR, 0
+            yield x.Op.SCALAR, 0
         case Strided(tensor, _):
-            yield x.PUSH, operands.index(tensor)
+            yield x.Op.PUSH, operands.index(tensor)
         case Call(fn, args):
             for arg in args:
                 yield from _postfix(arg, operands)
@@ -207,5 +190,5 @@ def _function(name: str) -> tuple[int, int]:
     if name in FUNCTIONS:
         return FUNCTIONS[name], 0
     if name.removeprefix("sat_") in ELEMENT_TYPES:
-        return (x.SAT if name.startswith("sat_") else x.CAST), type_code(name.removeprefix("sat_"))
+        return (x.Op.SAT if name.startswith("sat_") else x.Op.CAST), type_code(name.removeprefix("sat_"))
     raise TilewrightError("unsupported", name, f"functions {', '.join(FUNCTIONS)} in packets that are simulated", name)

@@ -7,6 +7,8 @@ they are stored.
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 from ....arrays import Array
 from ....costs.compiled import compiled, inner
 
@@ -27,29 +29,12 @@ PLACE, PLACE_COLUMNS = 6, 4  # offset, base, rotated by, register's bytes
 INSTRUCTION_COLUMNS = PLACE + MOST_OPERANDS * PLACE_COLUMNS
 
 # operations of values on a stack
-(
-    PUSH,
-    NUMBER,
-    SCALAR,
-    ADD,
-    SUB,
-    MUL,
-    MAX,
-    MIN,
-    NEG,
-    ABS,
-    SHIFT_ROUND,
-    EQ,
-    LT,
-    LE,
-    GT,
-    GE,
-    SELECT,
-    CAST,
-    SAT,
-    SHIFT,
-    LEFT,
-) = range(21)
+Op = IntEnum(
+    "Op",
+    "PUSH NUMBER SCALAR CAST SAT "
+    "ADD SUB MUL MAX MIN NEG ABS RSHIFT_ROUND RSHIFT LSHIFT EQ LT LE GT GE SELECT",  # as functions are called
+    start=0,
+)
 
 RAN, OUTSIDE, UNALIGNED, TOO_LONG, NOT_GIVEN = range(5)
 
@@ -100,29 +85,29 @@ def clamped(value: int, code: int) -> int:
 @inner
 def apply(op: int, a: int, b: int) -> int:
     """A function of two values."""
-    if op == ADD:
+    if op == Op.ADD:
         return a + b
-    if op == SUB:
+    if op == Op.SUB:
         return a - b
-    if op == MUL:
+    if op == Op.MUL:
         return a * b
-    if op == MAX:
+    if op == Op.MAX:
         return max(a, b)
-    if op == MIN:
+    if op == Op.MIN:
         return min(a, b)
-    if op == SHIFT_ROUND:
+    if op == Op.RSHIFT_ROUND:
         return a if b == 0 else (a + (1 << (b - 1))) >> b
-    if op == SHIFT:
+    if op == Op.RSHIFT:
         return a >> min(max(b, 0), 63)
-    if op == LEFT:
+    if op == Op.LSHIFT:
         return a << min(max(b, 0), 63)
-    if op == EQ:
+    if op == Op.EQ:
         return int(a == b)
-    if op == LT:
+    if op == Op.LT:
         return int(a < b)
-    if op == LE:
+    if op == Op.LE:
         return int(a <= b)
-    if op == GT:
+    if op == Op.GT:
         return int(a > b)
     return int(a >= b)
 
@@ -130,24 +115,26 @@ def apply(op: int, a: int, b: int) -> int:
 @inner
 def evaluate(ops: Array, first: int, count: int, immediate: int, values: Array) -> int:
     """The value of postfix operations on an element of each operand, which are the last of `values`."""
-    if count == 3 and ops[first, 0] == PUSH and ops[first + 1, 0] == PUSH:
+    if count == 3 and ops[first, 0] == Op.PUSH and ops[first + 1, 0] == Op.PUSH:
         one, other = values[MOST_VALUES + ops[first, 1]], values[MOST_VALUES + ops[first + 1, 1]]
         return apply(ops[first + 2, 0], int(one), int(other))
     top = -1
     for i in range(first, first + count):
         op, argument = ops[i, 0], ops[i, 1]
-        if op <= SCALAR:
+        if op <= Op.SCALAR:
             top += 1
-            values[top] = values[MOST_VALUES + argument] if op == PUSH else (argument if op == NUMBER else immediate)
-        elif op == NEG:
+            values[top] = (
+                values[MOST_VALUES + argument] if op == Op.PUSH else (argument if op == Op.NUMBER else immediate)
+            )
+        elif op == Op.NEG:
             values[top] = -values[top]
-        elif op == ABS:
+        elif op == Op.ABS:
             values[top] = abs(values[top])
-        elif op == CAST:
+        elif op == Op.CAST:
             values[top] = wrapped(values[top], argument)
-        elif op == SAT:
+        elif op == Op.SAT:
             values[top] = clamped(values[top], argument)
-        elif op == SELECT:
+        elif op == Op.SELECT:
             top -= 2
             values[top] = values[top + 1] if values[top] != 0 else values[top + 2]
         else:
