@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import BlockArgument, SSAValue, Use
 
 from ...costs.fusion.of_machine import platform_of
@@ -48,6 +49,13 @@ class Way(NamedTuple):
     work: float = 0.0
 
 
+class MovedMaps(NamedTuple):
+    """Cycles of the channel of DRAM for maps that a layer is the first to load, and for those of it that are stored."""
+
+    loaded: float
+    stored: float
+
+
 def nearly_least(ways: list[Way], slack: float = SLACK) -> list[Way]:
     """Those of the least latency, or up to `slack` times that, and among these of the least work, or as many times."""
     least = min((way.latency for way in ways), default=0.0)
@@ -79,13 +87,11 @@ class Arrivals:
         Where what reads the layer sums over what is cut, as a product or a normalisation does, it is of those that end
         nearly as soon the one of fewest pieces: inside of these whole rows are made, with which the reader begins.
         """
-        layer = group.layers[0]
-        weights = set(layer.weights.values())
-        needed = {*(value for value in group.outside if isinstance(value, BlockArgument)), *weights} - self.known
-        self.known |= needed
+        layer, moved = group.layers[0], self.moved_maps(group)
+        weights = set(layer.weights.values()) - self.known
+        self.known |= {*weights, *group.outside}
         again = group.samples if RELOADED in layer.op.attributes else 1
-        loaded = sum(size_bytes(tensor_type(value)) * (again if value in weights else 1) for value in needed)
-        self.arrived += loaded / self.bytes_per_cycle
+        self.arrived += again * self._dram_cycles(weights)
         end = max(self.ended.get(way.unit, 0.0), self.arrived) + way.latency
         arrives_in_pieces = any(size_bytes(tensor_type(value)) > PIECE_BYTES for value in weights)
         for cut in (nearly_least(ways), nearly_least(ways, FINER) if arrives_in_pieces else []):
@@ -98,7 +104,17 @@ class Arrivals:
                 end = self.end_in_pieces(way)
                 break
         self.ended[way.unit] = end
+        self.arrived += moved.loaded
         return way
+
+    def moved_maps(self, group: FusedGroup) -> MovedMaps:
+        """Of a layer that is to be chosen next."""
+        loaded = {value for value in group.outside if isinstance(value, BlockArgument)} - self.known
+        stored = [layer.result for layer in group.layers if _is_returned(layer.result)]
+        return MovedMaps(self._dram_cycles(loaded), self._dram_cycles(stored))
+
+    def _dram_cycles(self, values: Iterable[SSAValue]) -> float:
+        return sum(size_bytes(tensor_type(value)) for value in values) / self.bytes_per_cycle
 
     def end_in_pieces(self, way: Way) -> float:
         """When a layer ends that works on the first pieces of its weights while others come."""
@@ -153,6 +169,14 @@ def cut_dim(layer: FusedLayer, tree: tuple[Node, ...]) -> str | None:
             return node.dim
         tree = node.body
     return None
+
+
+def _is_returned(value: SSAValue) -> bool:
+    """Whether a value, or what it is in another shape, is a result of the function."""
+    users = [use.operation for use in value.uses]
+    return any(
+        isinstance(user, ReturnOp) or (isinstance(user, nest.ViewOp) and _is_returned(user.result)) for user in users
+    )
 
 
 def _is_summed(layer: FusedLayer, way: Way) -> bool:

@@ -22,7 +22,7 @@ from ...errors import InfeasibleError, TilewrightError
 from ...search.group_tiles.build import build
 from ...search.group_tiles.tiling import tile_group
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, marked_groups
-from .arrivals import Arrivals, Way, cut_dim, nearly_least
+from .arrivals import Arrivals, MovedMaps, Way, cut_dim, nearly_least
 from .change import Nodes, change_groups
 from .nest_map import bind_tree
 from .split import split_group
@@ -157,7 +157,8 @@ def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer, rows_
         pieces = group.attributes.get("piece_bytes")
         limit = pieces.value.data if isinstance(pieces, IntegerAttr) else 0
         along = followed_dim(fused.layers[0])
-        key = fused.layers[0].form, limit, BY_SAMPLE in group.attributes, along, rows_inside and not rows_first
+        moved = arrivals.moved_maps(fused)
+        key = fused.layers[0].form, limit, BY_SAMPLE in group.attributes, along, rows_inside and not rows_first, moved
         if key not in known:
             ways = pricer.remembered(("ways", *key), partial(_whole_ways, fused.layers[0], *key[1:], pricer))
             nearly = nearly_least(ways)
@@ -184,13 +185,20 @@ def row_tree(group: FusedGroup, layer: FusedLayer, pricer: Pricer) -> tuple[Node
 
 
 def _whole_ways(
-    layer: FusedLayer, piece_bytes: int, by_sample: bool, along: str, rows_inside: bool, pricer: Pricer
+    layer: FusedLayer,
+    piece_bytes: int,
+    by_sample: bool,
+    along: str,
+    rows_inside: bool,
+    moved: MovedMaps,
+    pricer: Pricer,
 ) -> list[Way]:
     """The pieces in which a layer that runs as a whole may be made; those of the dim `along`, too.
 
     With `rows_inside` rows of each piece of channels count as pieces.
 
-    Maps are copied to another memory in rows, the first of which come before the layer.
+    Maps are copied to another memory in rows, the first of which come before the layer.  Those that are `moved` from
+    and to DRAM keep its channel busy, beside a layer that is made in rows.
     """
     from ..nest_to_codelet.fused_copies import copy_cycles
     from ..nest_to_codelet.fused_tiles import whole_trees
@@ -201,8 +209,8 @@ def _whole_ways(
         count = pieces * (rows if rows_inside else 1)
         cycles = bind_tree(layer.problem, tree, pricer)[1].queue_cycles
         unit = max(cycles, key=lambda name: cycles[name], default="")
-        busiest, total = cycles.get(unit, 0.0), sum(cycles.values())
-        ahead = copies / count if by_rows else copies
+        beside, ahead = (moved, copies / count) if by_rows else ((), copies + sum(moved))
+        busiest, total = max((*cycles.values(), *beside), default=0.0), sum((*cycles.values(), *beside))
         ways.append(Way(busiest + (total - busiest) / count + ahead, count, tree, by_rows, unit, total))
     return ways
 
