@@ -105,7 +105,12 @@ class KernelOp(PlainOp):
     @property
     def operands_by_name(self) -> dict[str, SSAValue]:
         """Tensor name of the statement -> value."""
-        return {n.data: value for n, value in zip(self.operand_names, self.inputs, strict=True)}
+        return {n.data: value for n, value in zip(self.operand_names, self.operands, strict=False)}
+
+    @property
+    def start(self) -> SSAValue | None:
+        """What `init` is, without a look at the sizes of operand segments."""
+        return self.operands[-1] if len(self.operands) > len(self.operand_names) else None
 
     @property
     def pads(self) -> dict[str, int | float]:
@@ -187,7 +192,7 @@ class GroupOp(PlainOp):
         names = {arg: n.data for arg, n in zip(self.body.block.args, self.input_names, strict=True)}
         buffers: dict[SSAValue, str] = {**names}
         for kernel in self.kernels:
-            buffers[kernel.result] = kernel.sym_name.data if kernel.init is None else buffers[kernel.init]
+            buffers[kernel.results[0]] = kernel.sym_name.data if (start := kernel.start) is None else buffers[start]
         return buffers
 
     def buffer_types(self) -> dict[str, TensorType]:

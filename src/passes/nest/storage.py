@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from ...dialects import nest
 
@@ -16,7 +16,7 @@ def storage_of(value: SSAValue) -> SSAValue:
         if isinstance(owner, nest.ViewOp):
             value = owner.source
         elif isinstance(owner, nest.GroupOp) and isinstance(value, OpResult):
-            overwritten = overwritten_inputs(owner).get(value)
+            overwritten = _overwritten(owner, value.index)
             if overwritten is None:
                 return value
             value = overwritten
@@ -26,10 +26,17 @@ def storage_of(value: SSAValue) -> SSAValue:
 
 def overwritten_inputs(op: nest.GroupOp) -> dict[SSAValue, SSAValue]:
     """Results of a group that lie where one of its inputs lies -> that input."""
-    names = op.buffers()
-    inputs = dict(zip((name.data for name in op.input_names), op.inputs, strict=True))
-    pairs = zip(op.results, op.yielded, strict=True)
-    return {result: inputs[names[value]] for result, value in pairs if names[value] in inputs}
+    pairs = ((result, _overwritten(op, number)) for number, result in enumerate(op.results))
+    return {result: source for result, source in pairs if source is not None}
+
+
+def _overwritten(op: nest.GroupOp, number: int) -> SSAValue | None:
+    """The input in whose place a result of a group lies, by its number: kernels go on from what they begin with."""
+    last = op.body.block.last_op
+    value = last.operands[number] if last is not None else None
+    while value is not None and isinstance(kernel := value.owner, nest.KernelOp):
+        value = kernel.start
+    return op.operands[value.index] if isinstance(value, BlockArgument) else None
 
 
 def last_writer(value: SSAValue) -> Operation | None:

@@ -48,7 +48,7 @@ def kernel_of(op: nest.KernelOp, names: Mapping[SSAValue, str]) -> Kernel:
         statement,
         tuple((tensor, names[values[tensor]]) for tensor in order),
         tuple((tensor, _type_name(values[tensor])) for tensor in order),
-        op.init is not None,
+        op.start is not None,
         tuple(op.pads),
     )
 
