@@ -78,11 +78,11 @@ def convert(machine: Machine, program: ProgramOp, *, schedule: bool = True) -> m
         if isinstance(op, CodeletOp):
             emitter.codelet(read_codelet(op, tensors)[0])
         elif isinstance(op, FusedOp):
-            first = len(emitter.instructions)
+            first = emitter.count
             inside = [inner for inner in op.codelets if isinstance(inner, CodeletOp)]
             names = [groups.get(nodes_of(inner), "") for inner in inside]
             emitter.turns(names, [read_codelet(inner, tensors)[0] for inner in inside], op.ranges())
-            regions.append((_regions(tensors, inside), range(first, len(emitter.instructions))))
+            regions.append((_regions(tensors, inside), range(first, emitter.count)))
         elif isinstance(op, TensorOp) and surrogate(op.result).memory in offchip:
             table.append(_tensor(op))
     emitted = emitter.finish(schedule=schedule)

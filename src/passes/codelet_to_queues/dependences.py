@@ -53,19 +53,27 @@ class Touches:
                 self.spans.extend((*span, written, self.count))
         self.count += 1
 
-    def dependences(self) -> Arrows:
-        """What each instruction depends on, each once; all are before it.
+    def table(self) -> Spans:
+        """All of it."""
+        return np.frombuffer(self.spans, np.int64).reshape(-1, 9).copy()
 
-        What follows from others through bytes that were written in between is left out.
-        """
-        spans = np.frombuffer(self.spans, np.int64).reshape(-1, 9).copy()
-        _, _, high, intervals, stride, groups, pitch, _, number = spans.T
-        if (intervals * groups).sum() > MAX_INTERVALS:
-            high += (intervals - 1) * stride + (groups - 1) * pitch
-            intervals[:] = groups[:] = 1
-        first = np.searchsorted(number, np.arange(self.count + 1))
-        found: tuple[Any, Any] = _walk(first, spans, *_ranks(spans))
-        return Arrows(*found)
+    def dependences(self) -> Arrows:
+        """What each instruction depends on."""
+        return dependences(self.table(), self.count)
+
+
+def dependences(spans: Spans, count: int) -> Arrows:
+    """What each of some instructions depends on, each once; all are before it.  Moves `spans`, which are in order.
+
+    What follows from others through bytes that were written in between is left out.
+    """
+    _, _, high, intervals, stride, groups, pitch, _, number = spans.T
+    if (intervals * groups).sum() > MAX_INTERVALS:
+        high += (intervals - 1) * stride + (groups - 1) * pitch
+        intervals[:] = groups[:] = 1
+    first = np.searchsorted(number, np.arange(count + 1))
+    found: tuple[Any, Any] = _walk(first, spans, *_ranks(spans))
+    return Arrows(*found)
 
 
 def _ranks(spans: Spans) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

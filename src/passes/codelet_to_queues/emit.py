@@ -1,7 +1,7 @@
 """Instructions of codelets: loops are run, transfers cut into pieces, computes bound to fields, all ordered by waits.
 
-The work that depends only on shapes is done once per node and tile shape; per instruction there remain addresses,
-dependences and waits.
+The work that depends only on shapes is done once per node and tile shape, and what a codelet becomes is found once for
+all codelets that differ in addresses alone (`tapes`).
 """
 
 from __future__ import annotations
@@ -10,19 +10,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 from ...algebra.window import Range, narrowed
 from ...machine import Machine
 from ...machine.layer_table import LayerRecorder, LayerTable
+from .binary import table_of
 from .boxes import Reach
-from .dependences import Span, Touches
+from .dependences import Span, Spans, Touches, dependences
 from .held import Box, Cutter, NonzeroCutter, Ranges, cutters_of
-from .isa import Binding, isa_of
-from .order import Problem, Work
+from .isa import Binding, Isa, isa_of
+from .order import Problem
 from .plan_compute import ComputePlan, cannot_continue, plan_compute
 from .plan_transfer import Part as Piece
 from .plan_transfer import TransferPlan, box_of, plan_fill, plan_transfer, unrolled
-from .price import Prices
-from .run import Runner, State
+from .price import Price, Prices
+from .run import Runner, State, check_steps
+from .tapes import Tape, addresses_of, form_of, symbolic, tapes_of, with_addresses
+from .timed import Ints
 from .tree import Codelet, Fill, Issue, Transfer
 
 PART_CYCLES = 16
@@ -33,8 +38,8 @@ PART_CYCLES = 16
 class Code:
     """Instructions in program order: `order[i]` is the mnemonic of instruction `i`; rows of fields per mnemonic."""
 
-    order: list[int] = field(default_factory=list[int])
-    rows: list[list[list[int]]] = field(default_factory=list[list[list[int]]])
+    order: Ints
+    rows: dict[int, Ints]
 
 
 @dataclass
@@ -47,15 +52,6 @@ class PlannedState(State):
     )
 
 
-class Instruction(NamedTuple):
-    """A row of fields before its waits are known, and the layer that it is of."""
-
-    binding: Binding
-    row: list[int]
-    work: Work
-    layer: int
-
-
 @dataclass(frozen=True)
 class Emitted:
     """A program's code, what it costs, its layers, and which place each instruction has, in the order of emission."""
@@ -66,45 +62,42 @@ class Emitted:
     places: tuple[int, ...]
 
 
-class Emitter(Runner[PlannedState]):
-    """Emits codelets one after another; `finish` puts what they are in order."""
+class CodeletRunner(Runner[PlannedState]):
+    """Runs turns of one codelet, and notes what they become."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, isa: Isa, prices: Prices) -> None:
         super().__init__()
-        self.isa = isa_of(machine)
-        self.memories = {memory.name: i for i, memory in enumerate(machine.memories)}
-        self.prices = Prices(machine)
+        self.isa = isa
+        self.memories = {memory.name: i for i, memory in enumerate(isa.machine.memories)}
+        self.prices = prices
         self.touches = Touches()
-        self.offchip: set[int] = set()  # units that move data from or to memories off chip
-        self.layers = LayerRecorder()
-        self.layer = 0
-        self.instructions: list[Instruction] = []
+        self.bindings: list[Binding] = []
+        self.rows: list[list[int]] = []
+        self.priced: list[Price] = []
 
-    def codelet(self, codelet: Codelet) -> None:
-        """Emits one codelet."""
-        self._run(codelet, PlannedState.of(codelet), self._layer(codelet))
-
-    def turns(
-        self, groups: Sequence[str], codelets: Sequence[Codelet], turns: Iterable[tuple[int, Mapping[str, Range]]]
-    ) -> None:
-        """Emits codelets by turns: each is one of them, by number, and what its dims then range over.
-
-        `groups` has the name of the group of layers that each is of.
-        """
-        states = [PlannedState.of(codelet) for codelet in codelets]
-        layers = [self._layer(codelet, group) for codelet, group in zip(codelets, groups, strict=True)]
-        for number, ranges in turns:
-            state = states[number]
+    def tape(self, codelet: Codelet, turns: Iterable[Mapping[str, Range]]) -> Tape:
+        """What a codelet becomes, its dims having these ranges turn by turn, or their own."""
+        state, ends = PlannedState.of(codelet), list[int]()
+        for ranges in turns:
             state.ranges.update(ranges)
-            self._run(codelets[number], state, layers[number])
-
-    def _layer(self, codelet: Codelet, group: str = "") -> int:
-        return self.layers.layer(codelet.nodes or (codelet.name,), group)
-
-    def _run(self, codelet: Codelet, state: PlannedState, layer: int) -> None:
-        """Emits a codelet from a state on; what it emits is of `layer`."""
-        self.layer = layer
-        self.body(codelet, codelet.body, state)
+            self.body(codelet, codelet.body, state)
+            ends.append(len(self.rows))
+        kinds = [binding.number for binding in self.bindings]
+        rows: dict[int, list[list[int]]] = {}
+        for kind, row in zip(kinds, self.rows, strict=True):
+            rows.setdefault(kind, []).append(row)
+        distinct = {price: number for number, price in enumerate(dict.fromkeys(self.priced))}
+        return Tape(
+            np.array(ends, np.int64),
+            np.array(kinds, np.int64),
+            {kind: table_of(self.isa.machine.mnemonics[kind].name, found) for kind, found in rows.items()},
+            {binding.number: [slot.address for slot in binding.operands] for binding in self.bindings},
+            np.array([binding.unit for binding in self.bindings], np.int64),
+            np.array([distinct[price] for price in self.priced], np.int64),
+            tuple(distinct),
+            self.touches.table(),
+            self.steps,
+        )
 
     def fill(self, codelet: Codelet, node: Fill, state: PlannedState) -> None:
         plan = state.plans.get((id(node),))
@@ -202,30 +195,173 @@ class Emitter(Runner[PlannedState]):
             for one, fields, (target, *sources) in binding.expansion.instructions(row, self.memories):
                 self._emit(one, fields, sources, [target])
             return
-        price = self.prices.add(binding, row)
-        if price.dram_bytes:
-            self.offchip.add(binding.unit)
-        work = Work(binding.unit, price.resource, price.cycles)
+        self.priced.append(self.prices.of(binding, row))
         self.touches.add(reads, writes)
-        self.instructions.append(Instruction(binding, row, work, self.layer))
+        self.bindings.append(binding)
+        self.rows.append(row)
+
+
+class Taken(NamedTuple):
+    """A tape that is used, the addresses of its symbols, the places of its instructions in the order of emission, and
+    the layer that they are of.
+    """
+
+    tape: Tape
+    addresses: Ints
+    places: Ints
+    layer: int
+
+
+class Emitter:
+    """Emits codelets one after another; `finish` puts what they are in order."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.isa, self.tapes = isa_of(machine), tapes_of(machine)
+        self.layers = LayerRecorder()
+        self.taken: list[Taken] = []
+        self.count = self.steps = 0
+
+    def codelet(self, codelet: Codelet) -> None:
+        """Emits one codelet."""
+        self.turns([""], [codelet], [(0, {})])
+
+    def turns(
+        self, groups: Sequence[str], codelets: Sequence[Codelet], turns: Iterable[tuple[int, Mapping[str, Range]]]
+    ) -> None:
+        """Emits codelets by turns: each is one of them, by number, and what its dims then range over.
+
+        `groups` has the name of the group of layers that each is of.
+        """
+        given = list(turns)
+        layers = [self._layer(codelet, group) for codelet, group in zip(codelets, groups, strict=True)]
+        of_turn = np.array([number for number, _ in given], np.int64)
+        own: list[list[Mapping[str, Range]]] = [[] for _ in codelets]
+        for number, ranges in given:
+            own[number].append(ranges)
+        tapes = [self._tape(codelet, found) for codelet, found in zip(codelets, own, strict=True)]
+        counts = np.zeros(len(given), np.int64)
+        for number, tape in enumerate(tapes):
+            counts[of_turn == number] = np.diff(tape.ends, prepend=0)
+        starts = self.count + np.cumsum(counts) - counts
+        for number, (codelet, tape, layer) in enumerate(zip(codelets, tapes, layers, strict=True)):
+            turned, ends = of_turn == number, tape.ends
+            first = np.repeat(starts[turned] - (ends - counts[turned]), counts[turned])
+            addresses = addresses_of(codelet)
+            self.taken.append(Taken(tape, addresses, first + np.arange(len(first)), layer))
+        self.count += int(counts.sum())
+
+    def _tape(self, codelet: Codelet, turns: Sequence[Mapping[str, Range]]) -> Tape:
+        """What a codelet becomes; that of another which differs in addresses alone, if there is one.
+
+        Macros look at addresses, so that codelets with other addresses are others then.
+        """
+        is_bare = not self.isa.machine.macros
+        key = form_of(codelet), tuple(tuple(ranges.items()) for ranges in turns)
+        key = key if is_bare else (*key, tuple(one.addresses for one in codelet.surrogates))
+        tape = self.tapes.known.get(key)
+        if tape is None:
+            tape = CodeletRunner(self.isa, self.tapes.prices).tape(symbolic(codelet) if is_bare else codelet, turns)
+            self.tapes.keep(key, tape)
+        self.steps += tape.steps
+        check_steps(codelet, self.steps)
+        return tape
+
+    def _layer(self, codelet: Codelet, group: str = "") -> int:
+        return self.layers.layer(codelet.nodes or (codelet.name,), group)
 
     def finish(self, *, schedule: bool = True) -> Emitted:
         """The program, its instructions in the order of emission, or with `schedule` in one that ends sooner."""
+        joined = _Joined.of(self.taken)
         depths = [unit.depth for unit in self.isa.machine.units] or [0]
-        problem = Problem.of([item.work for item in self.instructions], self.touches.dependences(), depths)
-        timed = problem.best(frozenset(self.offchip) if schedule else None)
-        order = timed.order.tolist()
-        code = Code([], [[] for _ in self.isa.machine.mnemonics])
-        places = [0] * len(order)
-        for place, (number, counts) in enumerate(zip(order, timed.waits(), strict=True)):
-            binding, row = self.instructions[number].binding, self.instructions[number].row
-            self.isa.set_header(row, binding.unit, counts)
-            code.order.append(binding.number)
-            code.rows[binding.number].append(row)
-            places[number] = place
-        figures = {"energy_pj": self.prices.energy_pj, "dram_bytes": float(self.prices.dram_bytes)}
-        layers = self.layers.table_of(self.instructions[number].layer for number in order)
-        return Emitted(code, {"cycles": float(timed.end_cycle)} | figures, layers, tuple(places))
+        problem = Problem(joined.work(), dependences(joined.spans, self.count), np.array(depths, np.int64))
+        loads = frozenset(np.unique(joined.units[joined.dram_bytes() > 0]).tolist())
+        timed = problem.best(loads if schedule else None)
+        order = timed.order
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        rows: dict[int, Ints] = {}
+        for kind, (fields, numbers) in joined.rows.items():
+            sorted_ = np.argsort(places[numbers])
+            numbers = numbers[sorted_]
+            rows[kind] = fields[sorted_]
+            self.isa.set_headers(rows[kind], joined.units[numbers], timed.needs[places[numbers]])
+        code = Code(joined.kinds[order], rows)
+        layers = self.layers.table_of(joined.layers[order].tolist())
+        return Emitted(code, {"cycles": float(timed.end_cycle)} | joined.figures(), layers, tuple(places.tolist()))
+
+
+@dataclass(frozen=True)
+class _Joined:
+    """Instructions of all tapes that were used, with their addresses, in the order of emission.
+
+    `rows` has, by mnemonic, the fields and the numbers of its instructions.  `prices` are places in `priced`, prices in
+    the order in which they come.
+    """
+
+    kinds: Ints
+    units: Ints
+    prices: Ints
+    priced: tuple[Price, ...]
+    layers: Ints
+    spans: Spans
+    rows: Mapping[int, tuple[Ints, Ints]]
+
+    @classmethod
+    def of(cls, taken: Sequence[Taken]) -> _Joined:
+        """Those of all of these."""
+        number: dict[Price, int] = {}
+        kinds, units, prices, layers = (list[Ints]() for _ in range(4))
+        spans, rows = list[Spans](), dict[int, list[tuple[Ints, Ints]]]()
+        for tape, addresses, places, layer in taken:
+            kinds.append(tape.kinds)
+            units.append(tape.units)
+            own = np.array([number.setdefault(price, len(number)) for price in tape.priced], np.int64)
+            prices.append(own[tape.prices] if len(own) else tape.prices)
+            layers.append(np.full(len(places), layer, np.int64))
+            for kind, fields in tape.rows.items():
+                columns = tape.addresses[kind]
+                given = fields.copy()
+                given[:, columns] = with_addresses(fields[:, columns], addresses)
+                rows.setdefault(kind, []).append((given, places[tape.kinds == kind]))
+            touched = tape.spans.copy()
+            touched[:, 1:3] = with_addresses(touched[:, 1:3], addresses)
+            touched[:, -1] = places[touched[:, -1]]
+            spans.append(touched)
+        empty = [np.zeros(0, np.int64)]
+        back = np.argsort(np.concatenate([*(one.places for one in taken), *empty]))
+        known, first, renumbered = np.unique(
+            np.concatenate([*prices, *empty])[back], return_index=True, return_inverse=True
+        )
+        by_first = np.argsort(first)
+        priced = list(number)
+        all_spans = np.concatenate([*spans, np.zeros((0, 9), np.int64)])
+        return cls(
+            np.concatenate([*kinds, *empty])[back],
+            np.concatenate([*units, *empty])[back],
+            np.argsort(by_first)[renumbered],
+            tuple(priced[number] for number in known[by_first].tolist()),
+            np.concatenate([*layers, *empty])[back],
+            all_spans[np.argsort(all_spans[:, -1], kind="stable")],
+            {k: (np.concatenate([f for f, _ in v]), np.concatenate([n for _, n in v])) for k, v in rows.items()},
+        )
+
+    def work(self) -> Ints:
+        """Unit, resource and cycles of each; resources have numbers in the order in which they come."""
+        resources: dict[str, int] = {}
+        of_price = [(resources.setdefault(price.resource, len(resources)), price.cycles) for price in self.priced]
+        known = np.array(of_price, np.int64).reshape(-1, 2)
+        return np.column_stack([self.units, known[self.prices]])
+
+    def dram_bytes(self) -> Ints:
+        """Bytes that each reads or writes off chip."""
+        return np.array([price.dram_bytes for price in self.priced], np.int64)[self.prices]
+
+    def figures(self) -> dict[str, float]:
+        """Energy and bytes off chip of all."""
+        counts = np.bincount(self.prices, minlength=len(self.priced)).tolist()
+        pairs = list(zip(self.priced, counts, strict=True))
+        energy_pj = sum(price.energy_pj * count for price, count in pairs)
+        return {"energy_pj": energy_pj, "dram_bytes": float(sum(price.dram_bytes * n for price, n in pairs))}
 
 
 def _span(memory: int, base: int, reach: Reach) -> Span:

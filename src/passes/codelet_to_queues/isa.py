@@ -12,11 +12,15 @@ from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...algebra.element import element_dtype, is_float, limits, value_to_bits
 from ...algebra.expr import Name
 from ...algebra.lookup import lookup_of
 from ...errors import TilewrightError
 from ...machine import Capability, Field, Machine, Mnemonic
+from .timed import Ints
 
 if TYPE_CHECKING:
     from .macros import Expansion
@@ -179,16 +183,19 @@ class Isa:
             capability = binding.capability
             self.bindings.setdefault((capability.node, capability.name), []).append(binding)
 
-    def set_header(self, row: list[int], unit: int, waits: Sequence[tuple[int, int]]) -> None:
-        """The tag of an instruction's unit, and the (unit, count) pairs that it waits for."""
+    def set_headers(self, rows: Ints, units: Ints, needs: NDArray[np.int32]) -> None:
+        """The tags of instructions' units, and for each unit how many of its must be done before (0: any)."""
         if self.control.signal < 0:
             return
-        row[self.control.signal] = unit + 1
-        if len(waits) > len(self.control.waits):
-            expected = f"at least {len(waits)} waits in an instruction's header"
+        rows[:, self.control.signal] = units + 1
+        most = int((needs > 0).sum(axis=1).max(initial=0))
+        if most > len(self.control.waits):
+            expected = f"at least {most} waits in an instruction's header"
             raise TilewrightError("target", f"machine {self.machine.name}", expected, f"{len(self.control.waits)}")
-        for (tag, place), (other, count) in zip(self.control.waits, waits, strict=False):
-            row[tag], row[place] = other + 1, count
+        waited = np.argsort(needs == 0, axis=1, kind="stable")
+        for (tag, place), others in zip(self.control.waits, waited.T[:most], strict=False):
+            counts = np.take_along_axis(needs, others[:, None], axis=1)[:, 0]
+            rows[:, tag], rows[:, place] = np.where(counts > 0, others + 1, 0), counts
 
     def of_capability(self, node: str, capability: str) -> list[Binding]:
         """The mnemonics that do a capability; `TilewrightError` (kind `target`) if there is none."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf, prod
@@ -40,8 +39,12 @@ class _Kind:
     read: frozenset[str]
 
 
+MOST_PRICED = 1 << 16
+"""Prices that are remembered of a machine."""
+
+
 class Prices:
-    """Prices of the instructions of a machine, and the sum of those that were asked for.
+    """Prices of the instructions of a machine.
 
     A row is priced as the machine says: the capability's formulas over its extents, at least the bytes of a link over
     its bandwidth, the latency of links, and the energy of each byte that an operand touches (once per instruction).
@@ -52,23 +55,6 @@ class Prices:
         self.memories = {memory.name: memory for memory in machine.memories}
         self.kinds: dict[tuple[int, str], _Kind] = {}
         self.known: dict[tuple[int, str, tuple[int, ...]], Price] = {}
-        self.counts: Counter[Price] = Counter()
-
-    @property
-    def energy_pj(self) -> float:
-        """Of all instructions so far."""
-        return sum(price.energy_pj * count for price, count in self.counts.items())
-
-    @property
-    def dram_bytes(self) -> int:
-        """Read and written off chip by all instructions so far."""
-        return sum(price.dram_bytes * count for price, count in self.counts.items())
-
-    def add(self, binding: Binding, row: Sequence[int]) -> Price:
-        """The price of one more instruction."""
-        price = self.of(binding, row)
-        self.counts[price] += 1
-        return price
 
     def of(self, binding: Binding, row: Sequence[int]) -> Price:
         """The price of an instruction."""
@@ -79,6 +65,8 @@ class Prices:
         values = (*key, tuple([row[index] for index in kind.fields]))
         price = self.known.get(values)
         if price is None:
+            if len(self.known) >= MOST_PRICED:
+                self.known.clear()
             price = self.known[values] = self._price(kind, binding, row)
         return price
 

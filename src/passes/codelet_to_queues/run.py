@@ -38,6 +38,13 @@ MAX_STEPS = 1 << 22
 """Nodes of codelets that are run at most, each iteration of each loop counted."""
 
 
+def check_steps(codelet: Codelet, steps: int) -> None:
+    """Raise `TilewrightError` (kind `unsupported`) where a program up to this codelet has too many."""
+    if steps > MAX_STEPS:
+        expected = f"at most {MAX_STEPS} steps of all loops"
+        raise TilewrightError("unsupported", f"codelet @{codelet.name}", expected, "more", "use larger tiles")
+
+
 @dataclass
 class State:
     """Where a codelet stands: ranges of its dims, and the address and origin that each surrogate stands for.
@@ -94,14 +101,7 @@ class Runner(Generic[S]):
         """Nodes in order."""
         for node in body:
             self.steps += 1
-            if self.steps > MAX_STEPS:
-                raise TilewrightError(
-                    "unsupported",
-                    f"codelet @{codelet.name}",
-                    f"at most {MAX_STEPS} steps of all loops",
-                    "more",
-                    "use larger tiles",
-                )
+            check_steps(codelet, self.steps)
             match node:
                 case Loop():
                     self._loop(codelet, node, state)

@@ -32,7 +32,7 @@ class Timed:
         self.waits: list[list[tuple[int, int]]] = []
 
     def issue(self, binding: Binding, fields: list[int], waits: list[tuple[int, int]]) -> None:
-        price = self.prices.add(binding, fields)
+        price = self.prices.of(binding, fields)
         self.work.append(Work(binding.unit, price.resource, price.cycles))
         self.waits.append(waits)
 

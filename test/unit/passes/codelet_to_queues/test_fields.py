@@ -1,5 +1,6 @@
 """Fields of instructions: strides in their range, waits within the header."""
 
+import numpy as np
 import pytest
 
 from tilewright.errors import TilewrightError
@@ -19,9 +20,14 @@ def test_strides_beyond_a_field_are_refused():
 
 def test_waits_beyond_the_header_are_refused():
     isa = Isa(load_target("edge16"))
-    row, most = [0] * isa.control.size, len(isa.control.waits)
-    isa.set_header(row, 1, [(0, 7)])
-    (tag, count), *_ = isa.control.waits
-    assert (row[isa.control.signal], row[tag], row[count]) == (2, 1, 7)
+    most, header = len(isa.control.waits), np.zeros((2, isa.control.size), np.int64)
+    needs = np.zeros((2, max(len(isa.units), most + 1)), np.int32)
+    needs[1, [0, 2]] = 7, 5
+    isa.set_headers(header, np.array([1, 0]), needs)
+    (tag, count), (other_tag, other_count), *_ = isa.control.waits
+    assert header[:, isa.control.signal].tolist() == [2, 1]
+    assert header[1, [tag, count, other_tag, other_count]].tolist() == [1, 7, 3, 5]
+    assert not header[0, [tag, count, other_tag, other_count]].any()
+    needs[0, : most + 1] = 7
     with pytest.raises(TilewrightError, match=f"expected at least {most + 1} waits"):
-        isa.set_header(row, 1, [(0, 7)] * (most + 1))
+        isa.set_headers(header, np.array([1, 0]), needs)

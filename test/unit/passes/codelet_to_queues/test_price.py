@@ -25,7 +25,7 @@ def row(binding: Binding, extents: dict[str, int], strides: dict[str, dict[str, 
 
 def test_a_copy_costs_its_bytes_on_both_sides():
     prices = Prices(ISA.machine)
-    price = prices.add(LOAD, row(LOAD, {"a": 100, "b": 3}, {"D": {"b": 128}, "S": {"b": 128}}))
+    price = prices.of(LOAD, row(LOAD, {"a": 100, "b": 3}, {"D": {"b": 128}, "S": {"b": 128}}))
     assert (price.cycles, price.dram_bytes, price.resource) == (19, 300, "DRAM<->GBUF")
     assert price.energy_pj == pytest.approx(300 * (84 + WRITE))
 
@@ -33,10 +33,8 @@ def test_a_copy_costs_its_bytes_on_both_sides():
 def test_windows_that_overlap_are_read_once_and_sums_that_go_on_are_read():
     prices = Prices(ISA.machine)
     fields = row(MAC, {"k": 4, "q": 5, "s": 3}, {"O": {"k": 20, "q": 4}, "X": {"q": 1, "s": 1}, "W": {"k": 3, "s": 1}})
-    fresh = prices.add(MAC, fields).energy_pj
+    fresh = prices.of(MAC, fields).energy_pj
     assert fresh == pytest.approx((7 + 12) * READ + 80 * WRITE + 0.018 * 60)
     fields = fields.copy()
     fields[MAC.accumulate] = 1
-    assert prices.add(MAC, fields).energy_pj == pytest.approx(fresh + 80 * READ)
-    assert prices.energy_pj == pytest.approx(2 * fresh + 80 * READ)
-    assert prices.dram_bytes == 0
+    assert prices.of(MAC, fields).energy_pj == pytest.approx(fresh + 80 * READ)
