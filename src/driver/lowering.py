@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ..backends.program import Program
+from ..dialects.acg import GraphOp
 from .models import Progress, load_model, make_context, program_of
 from .pipelines import CompileOptions, parse_passes
-from .watch import Watch
+from .watch import Watch, text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..backends.program import Program
     from ..costs.bounds.program import ProgramBound
 
 KEPT_BEFORE = (
@@ -31,6 +32,12 @@ KEPT_BEFORE = (
     "codelet-prefetch",
 )
 """Passes before which the module is kept: pipelines for one model differ in these and in what follows."""
+
+RECOGNISED_BEFORE = "nest-map", "codelet-allocate"
+"""Passes before which a module is compared with those of other pipelines that go on alike."""
+
+RECOGNISED_OPS = 2048
+"""Operations of modules that are compared at most: larger ones of different pipelines are hardly ever the same."""
 
 Kept = dict[tuple[ModulePass, ...], tuple[ModuleOp, Watch]]
 
@@ -49,15 +56,20 @@ class Lowering:
     is_bounded: bool = True
     bound: ProgramBound | None = None
     kept: Kept = field(default_factory=Kept)
+    made: dict[object, Program] = field(default_factory=dict[object, "Program"])
 
     def program(self, text: str, dump: Path | None = None, *, recorded: bool = True) -> Program:
         """The program by the passes of `text`; with `dump`, the IR after each pass that runs is written there.
 
-        Unless it is to be `recorded`, sources of its layers have no codelets.
+        Unless it is to be `recorded`, sources of its layers have no codelets, and where other passes led to the same
+        module it is their program (`made`).
         """
         passes = parse_passes(text).passes
-        module, watch = self._run(passes, len(passes), dump, recorded)
-        return program_of(module, watch)
+        met: list[object] = []
+        found = self._run(passes, len(passes), dump, recorded, met)
+        program = found if isinstance(found, Program) else program_of(*found)
+        self.made |= dict.fromkeys(met, program)
+        return program
 
     def before(self, name: str, text: str) -> ModuleOp:
         """The module before the first pass `name` of `text`, one of `KEPT_BEFORE`; others read it, too."""
@@ -68,9 +80,16 @@ class Lowering:
         return self.kept[passes[:end]][0]
 
     def _run(
-        self, passes: tuple[ModulePass, ...], end: int, dump: Path | None, recorded: bool = True
-    ) -> tuple[ModuleOp, Watch]:
-        """The module before pass `end`, and the watch between its passes."""
+        self,
+        passes: tuple[ModulePass, ...],
+        end: int,
+        dump: Path | None,
+        recorded: bool = True,
+        met: list[object] | None = None,
+    ) -> tuple[ModuleOp, Watch] | Program:
+        """The module before pass `end`, and the watch between its passes; or the program that it leads to, known by
+        what is `met` on the way, which is added there.
+        """
         done = max((at for at in range(end + 1) if passes[:at] in self.kept), default=0)
         if done:
             module, watch = self.kept[passes[:done]]
@@ -87,7 +106,18 @@ class Lowering:
                 self.kept[passes[:at]] = load_model(module), watch.resumed(None)
             if at == end:
                 break
+            if met is not None and one.name in RECOGNISED_BEFORE and (form := _form(module)):
+                met.append((tuple(left for left in passes[at:] if left.name != "codelet-verify"), form))
+                if not recorded and met[-1] in self.made:
+                    return self.made[met[-1]]
             one.apply(context, module)
             watch(one, module, following)
         self.bound = self.bound or watch.bound
         return module, watch
+
+
+def _form(module: ModuleOp) -> str:
+    """A module's text but for the machine; nothing for a large one."""
+    parts = [op for op in module.body.ops if not isinstance(op, GraphOp)]
+    is_small = sum(1 for part in parts for _ in part.walk()) <= RECOGNISED_OPS
+    return "\n".join(map(text_of, parts)) if is_small else ""

@@ -1,19 +1,23 @@
 """Pipelines that begin alike: equal programs, and their beginning runs once."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from xdsl.passes import ModulePass
 
+from tilewright.backends.program import Program
 from tilewright.driver import CompileOptions, compile
 from tilewright.driver.lowering import Lowering
-from tilewright.driver.models import load_model
+from tilewright.driver.models import load_model, program_of
 from tilewright.driver.pipelines import SCHEDULE, Room, pipeline_text
 from tilewright.passes.codelet.codelet_verify import CodeletVerifyPass
 from tilewright.passes.graph.graph_normalize import GraphNormalizePass
 from tilewright.passes.nest import program_bound
 from tilewright.passes.nest.nest_schedule import NestSchedulePass
 
+from ...random_networks import FLOAT, INTEGER, grown
 from ..passes.nest_to_codelet.fused_models import Net, residual
 
 OPTIONS = CompileOptions(partition=SCHEDULE)
@@ -103,3 +107,32 @@ def test_batches_are_also_tried_with_weights_loaded_for_each_sample_in_the_first
     program = compile(net.model("d"), options=CompileOptions(partition=SCHEDULE, gap=0))
     way = "schedule, 2 layers sample by sample, weights loaded for each, bytes taken again late"
     assert way in {candidate.method for candidate in program.candidates}
+
+
+@pytest.mark.parametrize("target", ["edge16", "cocco_npu"])
+@pytest.mark.parametrize("batch", [1, 2])
+def test_ways_that_lead_to_the_same_module_are_not_compiled_again(
+    target: str, batch: int, monkeypatch: pytest.MonkeyPatch
+):
+    made: list[Program] = []
+
+    def noted(*given: Any) -> Program:
+        made.append(program_of(*given))
+        return made[-1]
+
+    monkeypatch.setattr("tilewright.driver.lowering.program_of", noted)
+    models = [load_model(residual(batch, 14)), load_model(grown(5, FLOAT)), load_model(grown(6, INTEGER))]
+    options = replace(OPTIONS, gap=0)
+    recognised = [compile(model, target, options=options) for model in models]
+    few = len(made)
+    monkeypatch.setattr("tilewright.driver.lowering.RECOGNISED_OPS", 0)
+    alone = [compile(model, target, options=options) for model in models]
+    assert few < len(made) - few
+    for one, other in zip(recognised, alone, strict=True):
+        assert (one.code, one.predicted, one.candidates, one.sources, one.layers) == (
+            other.code,
+            other.predicted,
+            other.candidates,
+            other.sources,
+            other.layers,
+        )
