@@ -95,31 +95,28 @@ class Group:
         """Buffers by name."""
         return {buffer.name: buffer for buffer in self.buffers}
 
+    @cached_property
+    def tileable(self) -> tuple[str, ...]:
+        """Dims that a loop around all kernels may cut without changing what is computed.
+
+        Each kernel that has the dim has it in its target, and where one kernel reads what another wrote, both index by
+        it in the same way.  A dim that indexes a coordinate of a result together with others must be its coarsest
+        digit, so that what a tile writes is dense.
+        """
+        kept = {dim for dim, extent in self.dims if extent > 1}
+        for kernel in self.kernels:
+            kept -= set(kernel.reductions)
+            kept -= _fine_digits(self, kernel.target, self.extents)
+        while bad := _misaligned(self, kept):
+            kept -= bad
+        return tuple(dim for dim, _ in self.dims if dim in kept)
+
     def iterations(self, kernel: Kernel) -> int:
         """Points of a kernel's iteration space."""
         total = 1
         for dim in kernel.dims:
             total *= self.extents[dim]
         return total
-
-
-def tileable_dims(group: Group) -> tuple[str, ...]:
-    """Dims that a loop around all kernels may cut without changing what is computed.
-
-    Each kernel that has the dim has it in its target, and where one kernel reads what another wrote, both index by it
-    in the same way.  A dim that indexes a coordinate of a result together with others must be its coarsest digit, so
-    that what a tile writes is dense.
-    """
-    kept = {dim for dim, extent in group.dims if extent > 1}
-    for kernel in group.kernels:
-        kept -= set(kernel.reductions)
-        kept -= _fine_digits(group, kernel.target, group.extents)
-    changed = True
-    while changed:
-        bad = _misaligned(group, kept)
-        changed = bool(bad)
-        kept -= bad
-    return tuple(dim for dim, _ in group.dims if dim in kept)
 
 
 def _fine_digits(group: Group, use: Use, extents: Mapping[str, int]) -> set[str]:

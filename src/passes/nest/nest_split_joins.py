@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ...costs.mapping.problem import tileable_dims, touches
+from ...costs.mapping.problem import touches
 from ...dialects import nest
 from ...dialects.graph import WeightOp
 from ...dialects.types import shape_of
@@ -69,7 +69,7 @@ def _split_of(op: nest.GroupOp, constants: Constants) -> Split | None:
     axis = join.axis.value.data
     weights = {name for name, value in inputs.items() if isinstance(value.owner, WeightOp)}
     first = touches(group, name)[0].forms[axis]
-    dim = next((dim for dim in tileable_dims(group) if first.terms == ((dim, 1),)), None)
+    dim = next((dim for dim in group.tileable if first.terms == ((dim, 1),)), None)
     axes = None if dim is None else axes_of(group, dim, {name, *weights})
     if dim is None or axes is None or axes.get(name) != axis:
         return None

@@ -16,7 +16,7 @@ from ...algebra.affine import Affine
 from ...algebra.expr import Access, Call, Expr, Name, Num, Statement
 from ...algebra.statement import substitute
 from ...costs.fusion.of_machine import platform_of
-from ...costs.mapping.problem import Group, tileable_dims, touches
+from ...costs.mapping.problem import Group, touches
 from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...dialects.graph import WeightOp
@@ -94,7 +94,7 @@ def _split_of(op: nest.GroupOp, room_bytes: int, share: float, constants: Consta
     if not sizes or sizes[largest] <= share * room_bytes or not is_assigned(op):
         return None
     group = group_of(op)
-    for dim in tileable_dims(group):
+    for dim in group.tileable:
         axes = axes_of(group, dim, weights)
         if axes is None or largest not in axes or any(constants.array(weights[n]) is None for n in axes.keys() & sizes):
             continue

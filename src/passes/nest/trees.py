@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import TensorType
@@ -28,7 +29,13 @@ def group_of(op: nest.GroupOp) -> Group:
     kernels = tuple(kernel_of(kernel, names) for kernel in op.kernels)
     types = {name: cast(TensorType[Attribute], value.type) for value, name in names.items()}
     buffers = tuple(_buffer(n, types[n], n in inputs, n in results) for n in types)
-    return Group(op.dims.data, kernels, buffers)
+    return _one(Group(op.dims.data, kernels, buffers))
+
+
+@lru_cache(maxsize=1 << 12)
+def _one(group: Group) -> Group:
+    """The same object for equal groups, which work out once what follows from them."""
+    return group
 
 
 def _buffer(name: str, type_: TensorType[Attribute], is_input: bool, is_result: bool) -> Buffer:

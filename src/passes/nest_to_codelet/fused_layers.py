@@ -30,7 +30,7 @@ from ...costs.fusion import (
 from ...costs.fusion.program_pricer import ProgramPricer
 from ...costs.fusion.values import Buffers, SubgraphCost
 from ...costs.mapping.binding import Pricer
-from ...costs.mapping.problem import Group, tileable_dims, touches
+from ...costs.mapping.problem import Group, touches
 from ...dialects import nest
 from ...dialects.types import element_bytes, shape_of, size_bytes, tensor_type
 from ...errors import TilewrightError
@@ -183,7 +183,7 @@ def read_layer(op: nest.GroupOp, pricer: Pricer) -> FusedLayer:
     sample = _dim(where, target.forms[0], problem) if target.forms else ""
     row = "" if axis is None else _dim(where, target.forms[axis], problem)
     column = ""
-    if len(target.forms) == 4 and set(target.forms[3].names) <= set(tileable_dims(problem)):
+    if len(target.forms) == 4 and set(target.forms[3].names) <= set(problem.tileable):
         column = _dim(where, target.forms[3], problem)
     layer = FusedLayer(op, problem, sample, row, column, memories)
     for buffer in layer.maps:
@@ -209,7 +209,7 @@ def _one_sample(layer: FusedLayer) -> str:
     """The dim that is the first index of all maps, wherever they are read or written; "" where there is none."""
     names = {*layer.maps, *(kernel.target.buffer for kernel in layer.problem.kernels)}
     first = {use.forms[:1] for name in names for use in touches(layer.problem, name)}
-    dims = [dim for dim in tileable_dims(layer.problem) if first == {(Affine(0, ((dim, 1),)),)}]
+    dims = [dim for dim in layer.problem.tileable if first == {(Affine(0, ((dim, 1),)),)}]
     return dims[0] if dims else ""
 
 
@@ -218,7 +218,7 @@ def _dim(where: str, form: Affine, problem: Group) -> str:
     if not form.terms:
         return ""
     ((dim, coefficient), *more) = form.terms
-    if more or coefficient != 1 or form.const or dim not in tileable_dims(problem):
+    if more or coefficient != 1 or form.const or dim not in problem.tileable:
         raise TilewrightError("unsupported", where, "rows and samples that can be made one by one", str(form.to_expr()))
     return dim
 

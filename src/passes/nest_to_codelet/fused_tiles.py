@@ -11,7 +11,7 @@ from ...algebra.allocation import align_up
 from ...algebra.window import window
 from ...costs.mapping.binding import pricer_of
 from ...costs.mapping.place import memory_of
-from ...costs.mapping.problem import tileable_dims, touches
+from ...costs.mapping.problem import touches
 from ...costs.mapping.tree import Hold, Leaf, Loop, Node
 from ...dialects.types import size_bytes, tensor_type
 from ...machine import Machine
@@ -89,7 +89,7 @@ def whole_trees(
     streams = stream_of(machine, layer, piece_bytes) if piece_bytes else None
     if streams is not None:
         tile[streams.dim] = streams.step
-    tileable = tileable_dims(layer.problem)
+    tileable = layer.problem.tileable
     samples = [dim for dim in (layer.sample,) if dim in tileable]
     fixed = {*samples, *_joined(layer)}
     others = sorted((dim for dim in tileable if dim not in {*fixed, _piece_row(layer)}), key=lambda dim: -tile[dim])
@@ -162,7 +162,7 @@ def stream_of(machine: Machine, layer: FusedLayer, limit_bytes: int) -> Stream |
     """
     extents = layer.problem.extents
     forms = {name: [use.forms for use in touches(layer.problem, name)] for name in layer.weights}
-    dims = [dim for dim in tileable_dims(layer.problem) if dim not in _joined(layer)]
+    dims = [dim for dim in layer.problem.tileable if dim not in _joined(layer)]
     best: Stream | None = None
     for dim in sorted(dims, key=lambda dim: -extents[dim]):
         names = tuple(name for name, uses in forms.items() if any(dim in f.names for forms_ in uses for f in forms_))
@@ -247,7 +247,7 @@ def _cut(layer: FusedLayer, tile: Mapping[str, int], budget: int, rows_first: bo
     """
     found = dict(tile)
     fixed = {layer.sample, *_joined(layer)}
-    others = [dim for dim in tileable_dims(layer.problem) if dim not in fixed and dim != layer.row]
+    others = [dim for dim in layer.problem.tileable if dim not in fixed and dim != layer.row]
     while scratch_bytes(layer, found) > budget:
         kinds = [[layer.row] if layer.row else [], others]
         longer = ([dim for dim in dims if found[dim] > 1] for dims in (kinds if rows_first else kinds[::-1]))

@@ -22,7 +22,7 @@ from ...algebra.window import step_of
 from ...costs.mapping.binding import ISSUE_CYCLES, Binding, Bound, Pricer
 from ...costs.mapping.footprint import coordinate_interval
 from ...costs.mapping.place import Place, buffer_memories, memory_of, memory_path, offchip, place
-from ...costs.mapping.problem import Buffer, Group, Kernel, tileable_dims, touches
+from ...costs.mapping.problem import Buffer, Group, Kernel, touches
 from ...costs.mapping.sweep import split, sweep_elements
 from ...costs.mapping.tree import buffer_use
 from ...machine import Link
@@ -110,7 +110,7 @@ class Problem:
             bound.append(binding)
         anchor = max(group.kernels, key=lambda k: (bool(k.reductions), group.iterations(k)))
         energy = sum(_energy(pricer, p, b, extents) for p, b in zip(places, bound, strict=True))
-        by_extent = sorted(tileable_dims(group), key=lambda d: -extents[d])
+        by_extent = sorted(group.tileable, key=lambda d: -extents[d])
         reductions = sorted(_cuttable_reductions(group, anchor), key=lambda d: -extents[d])
         memories = buffer_memories(group, tuple(places), pricer.machine)
         return Problem(
