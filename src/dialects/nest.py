@@ -110,7 +110,8 @@ class KernelOp(PlainOp):
     @property
     def start(self) -> SSAValue | None:
         """What `init` is, without a look at the sizes of operand segments."""
-        return self.operands[-1] if len(self.operands) > len(self.operand_names) else None
+        given = self.operands
+        return given[-1] if len(given) > len(self.operand_names.data) else None
 
     @property
     def pads(self) -> dict[str, int | float]:

@@ -17,6 +17,7 @@ from ...dialects.codelet import CodeletOp, LocalOp, LoopOp, ProgramOp, TensorOp,
 from ...dialects.codelet_fused import FillOp, FusedOp
 from ...dialects.codelet_rules import surrogate
 from ...machine import Machine, Memory
+from ...remembered import remembered
 from ..codelet_to_queues.locals import place_locals
 from ..codelet_to_queues.read import Tensors, read_codelet, read_tensors, tensor_bytes
 
@@ -68,6 +69,11 @@ class Lives:
         """Tensors of a memory on chip without an address."""
         return [op for op in self.lives if op.address is None and surrogate(op.result).memory == memory.name]
 
+    @remembered
+    def size_bytes(self, op: TensorOp) -> int:
+        """Bytes of what is kept of a tensor."""
+        return tensor_bytes(op)
+
     def loads(self) -> list[Load]:
         """Codelets that only load, once, into tensors of their own, in order."""
         return [
@@ -105,6 +111,7 @@ class Lives:
             found.append(target)
         return found
 
+    @remembered
     def scratch(self, memory: Memory, turns: int) -> list[Scratch]:
         """The locals of each operation; those of its codelets take `turns` in so many sets of bytes."""
         found: list[Scratch] = []
@@ -150,4 +157,4 @@ def codelets_of(op: Operation) -> list[CodeletOp]:
 def life_of(lives: Lives, op: TensorOp, early: Mapping[TensorOp, int], slack: int) -> LiveRange:
     """When a tensor has its bytes, with `slack` operations after its last use."""
     first, last = lives.lives[op]
-    return LiveRange(min(first, early.get(op, first)), last + 1 + slack, tensor_bytes(op))
+    return LiveRange(min(first, early.get(op, first)), last + 1 + slack, lives.size_bytes(op))

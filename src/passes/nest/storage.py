@@ -32,7 +32,7 @@ def overwritten_inputs(op: nest.GroupOp) -> dict[SSAValue, SSAValue]:
 
 def _overwritten(op: nest.GroupOp, number: int) -> SSAValue | None:
     """The input in whose place a result of a group lies, by its number: kernels go on from what they begin with."""
-    last = op.body.block.last_op
+    last = op.regions[0].block.last_op
     value = last.operands[number] if last is not None else None
     while value is not None and isinstance(kernel := value.owner, nest.KernelOp):
         value = kernel.start

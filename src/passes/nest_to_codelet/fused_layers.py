@@ -202,7 +202,9 @@ def read_whole(op: nest.GroupOp, pricer: Pricer) -> FusedLayer:
         problem = group_of(op)
         memories = dict(Problem.of(problem, pricer).memories)
         layer = FusedLayer(op, problem, "", "", "", memories, by_rows=False)
-        return replace(layer, sample=_one_sample(layer))
+        found = replace(layer, sample=_one_sample(layer))
+        vars(found)["maps"] = layer.maps  # which take long to find where many groups write into one map
+        return found
 
 
 def _one_sample(layer: FusedLayer) -> str:
