@@ -8,6 +8,7 @@ from xdsl.parser import Parser
 from tilewright.dialects import nest
 from tilewright.driver.models import make_context
 from tilewright.passes.nest.overwriting import overwritable, overwrite
+from tilewright.passes.nest.storage import overwritten_inputs, storage_of
 
 GROUP = """
 func.func @f(%x : tensor<8x8xf32>, %a : tensor<8x8xf32>) -> tensor<8x8xf32> {{
@@ -57,8 +58,13 @@ def test_what_may_be_overwritten(body: str):
     group = group_of_text(body)
     found = overwritable(group)
     assert {name: kernel.sym_name.data for name, kernel in found.items()} == CASES[body]
+    assert not overwritten_inputs(group)
+    assert storage_of(group.outs[0]) is group.outs[0]
     for name, kernel in found.items():
         one = group_of_text(body)
         overwrite(one, name, next(k for k in one.kernels if k.sym_name == kernel.sym_name))
         one.verify()
         assert one.buffers()[one.yielded[0]] == name
+        (source,) = [value for own, value in zip(one.input_names, one.inputs, strict=True) if own.data == name]
+        assert overwritten_inputs(one) == {one.outs[0]: source}
+        assert storage_of(one.outs[0]) is source
