@@ -65,6 +65,7 @@ class Lives:
                     root = self.tensors.roots[value]
                     self.lives[root] = self.lives.get(root, (moment, moment))[0], moment
 
+    @remembered
     def open_tensors(self, memory: Memory) -> list[TensorOp]:
         """Tensors of a memory on chip without an address."""
         return [op for op in self.lives if op.address is None and surrogate(op.result).memory == memory.name]
@@ -74,6 +75,7 @@ class Lives:
         """Bytes of what is kept of a tensor."""
         return tensor_bytes(op)
 
+    @remembered
     def loads(self) -> list[Load]:
         """Codelets that only load, once, into tensors of their own, in order."""
         return [
@@ -129,6 +131,17 @@ class Lives:
             }
             found.append(Scratch(offsets, bases[-1]))
         return found
+
+    @remembered
+    def used_bytes(self, memory: Memory) -> list[int]:
+        """Bytes of a memory that are in use at each operation, the locals of the next one included."""
+        own = [item.size_bytes for item in self.scratch(memory, 1)]
+        used = [size + following for size, following in zip(own, [*own[1:], 0], strict=True)]
+        for op in self.open_tensors(memory):
+            (first, last), size = self.lives[op], self.size_bytes(op)
+            for moment in range(first, last + 1):
+                used[moment] += size
+        return used
 
     def _scratch(self, codelet: CodeletOp, memory: Memory) -> Scratch:
         key = codelet, memory.name

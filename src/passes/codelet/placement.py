@@ -189,7 +189,7 @@ def hoisted(lives: Lives, memories: Sequence[Memory], share: float) -> dict[Tens
     At most `share` of a memory is filled, which leaves room for fragments.
     """
     room = {memory.name: int(memory.capacity_bytes * share) for memory in memories}
-    used = {memory.name: _used(lives, memory) for memory in memories}
+    used = {memory.name: [*lives.used_bytes(memory)] for memory in memories}
     found: dict[TensorOp, int] = {}
     earliest = 0
     for load in lives.loads():
@@ -207,17 +207,6 @@ def hoisted(lives: Lives, memories: Sequence[Memory], share: float) -> dict[Tens
     return found
 
 
-def _used(lives: Lives, memory: Memory) -> list[int]:
-    """Bytes of a memory that are in use at each operation, the locals of the next one included."""
-    own = [item.size_bytes for item in lives.scratch(memory, 1)]
-    used = [size + following for size, following in zip(own, [*own[1:], 0], strict=True)]
-    for op in lives.open_tensors(memory):
-        (first, last), size = lives.lives[op], tensor_bytes(op)
-        for moment in range(first, last + 1):
-            used[moment] += size
-    return used
-
-
 SHARES = 1.0, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5
 """Parts of the memories that weights loaded ahead may fill up to, as they are tried."""
 
@@ -229,14 +218,19 @@ def allocate_on_chip(lives: Lives, *, ahead: bool, late: bool = False) -> None:
     """
     memories = onchip_memories(lives.machine)
     tried = (hoisted(lives, memories, share) for share in SHARES) if ahead else ()
-    last: list[Placement] = []
+    placements, before = list[Placement](), dict[TensorOp, int]()
     for early in chain(tried, [dict[TensorOp, int]()]):
-        placements = [place(lives, memory, early, late=late) for memory in memories]
+        if early and early == before:
+            continue
+        placements, before = [], early
+        for memory in memories:
+            placements.append(place(lives, memory, early, late=late))
+            if early and placements[-1].missing_bytes:
+                break
         if not any(placement.missing_bytes for placement in placements):
             write(lives, early, placements)
             return
-        last = placements
-    _refuse(lives.program, memories, last)
+    _refuse(lives.program, memories, placements)
 
 
 def onchip_memories(machine: Machine) -> list[Memory]:
