@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
+from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
 from types import UnionType
@@ -22,10 +23,8 @@ def check_fields(options: DataclassInstance, **least: float) -> None:
 
     Text for a path becomes one.
     """
-    hints = get_type_hints(type(options))
-    for name in [field.name for field in fields(options)]:
+    for name, kinds in _kinds_of(type(options)).items():
         value: Any = getattr(options, name)
-        kinds = list(_kinds(hints[name]))
         if Path in kinds and isinstance(value, str):
             value = Path(value)
             object.__setattr__(options, name, value)
@@ -36,6 +35,13 @@ def check_fields(options: DataclassInstance, **least: float) -> None:
             raise TilewrightError("type", subject, expected, found, "give one of those")
         if name in least and value is not None and not value >= least[name]:
             raise TilewrightError("usage", subject, f"at least {least[name]}", str(value), "give such a number")
+
+
+@cache
+def _kinds_of(options: type[DataclassInstance]) -> dict[str, list[Any]]:
+    """Of each field by name."""
+    hints = get_type_hints(options)
+    return {field.name: list(_kinds(hints[field.name])) for field in fields(options)}
 
 
 def _kinds(hint: Any) -> Iterator[Any]:
