@@ -23,6 +23,7 @@ from ...dialects.layer_attributes import PLANNED, planned_of
 from ...dialects.types import shape_of, size_bytes, tensor_type
 from ...errors import TilewrightError
 from ...machine import Machine
+from ...remembered import remembered
 from ...search.followed import Group, follow
 from ...search.group_tiles.candidates import Problem
 from ...search.network import Layer, Network, Rows
@@ -137,16 +138,19 @@ class Reader:
 
         What rows of a table are read by lies off chip.
         """
-        readers = (reader for value in layer.made.values() for reader in readers_of(value))
-        if any(isinstance(reader, nest.RowsOp) for reader in readers):
-            return {}
         if layer not in self.overwritable:
             self.overwritable[layer] = {
                 self.numbers[layer.inputs[name]]: (name, kernel)
                 for name, kernel in overwritable(layer.op).items()
                 if [piece.root for piece in layer.maps.get(name, ())] == [layer.inputs[name]]
+                and not any(map(self._is_index, layer.made.values()))
             }
         return self.overwritable[layer]
+
+    @remembered
+    def _is_index(self, value: SSAValue) -> bool:
+        """Whether rows of a table are read by a map."""
+        return any(isinstance(reader, nest.RowsOp) for reader in readers_of(value))
 
     def _pieces(self, layer: FusedLayer) -> dict[int, int]:
         """Bytes of two pieces of a layer's weights, with what is not cut -> the limit on pieces that makes them."""

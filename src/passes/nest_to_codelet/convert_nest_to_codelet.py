@@ -22,6 +22,7 @@ from ...dialects.roles import Role
 from ...dialects.types import shape_of
 from ...errors import TilewrightError
 from ...machine import Machine
+from ...remembered import remembered
 from ...resources import Resources, resources_of
 from ..names import unique_name, value_names
 from ..nest.storage import readers_of, storage_of
@@ -196,6 +197,7 @@ class _Converter:
         offchip = {value: self._value(value) for value in [*group.outside, *touched] if self._is_offchip(value)}
         self.block.add_ops(FusedBuilder(group, offchip, self._unique, self.onchip, sample).build())
 
+    @remembered
     def _passes_offchip(self, root: SSAValue) -> bool:
         """Whether a map goes through DRAM: it is an output, or a reader in another group finds it there."""
         if root in self.outputs:
