@@ -36,7 +36,7 @@ KEPT_BEFORE = (
 RECOGNISED_BEFORE = "nest-map", "codelet-allocate"
 """Passes before which a module is compared with those of other pipelines that go on alike."""
 
-RECOGNISED_OPS = 2048
+RECOGNISED_OPS = 512
 """Operations of modules that are compared at most: larger ones of different pipelines are hardly ever the same."""
 
 Kept = dict[tuple[ModulePass, ...], tuple[ModuleOp, Watch]]
