@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from itertools import product
 from pathlib import Path
@@ -20,7 +21,8 @@ from tilewright.cli import main
 from tilewright.driver.pipelines import CompileOptions
 from tilewright.driver.points import Point
 from tilewright.driver.sweep import front_of, key_of, sweep
-from tilewright.driver.sweep_spec import Study, read_study
+from tilewright.driver.sweep_runs import Note, figures_of
+from tilewright.driver.sweep_spec import Row, Study, read_study
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
 from tilewright.machine.changes import attribute
@@ -34,6 +36,12 @@ objectives = ["cycles", "room"]
 [formulas]
 room = "GBUF.depth * GBUF.banks + DRAM->GBUF.bandwidth"
 """
+
+
+def here(study: Study, rows: Sequence[Row], note: Note) -> None:
+    """Points in this process, without the start of others."""
+    for place, row in enumerate(rows):
+        note(place, figures_of(study, row))
 
 
 @pytest.fixture
@@ -75,7 +83,7 @@ def test_listed_machines_times_the_grid(tmp_path: Path):
     machines = study.machines()
     assert [((one["SPAD.depth"], one["frequency"]), one["DRAM.bandwidth"]) for one in machines] == expected
     assert {tuple(one) for one in machines} == {("SPAD.depth", "frequency", "DRAM.bandwidth")}
-    answer = sweep(study, tmp_path / "points.sqlite")
+    answer = sweep(study, tmp_path / "points.sqlite", run=here)
     assert [row["attributes"] for row in answer["rows"]] == machines
     assert (answer["points"], answer["computed"], answer["failed"]) == (4, 4, 0)
     slow, fast = (
@@ -132,12 +140,12 @@ def test_nothing_is_computed_twice(spec: Path, tmp_path: Path):
     again = sweep(read_study(spec), database)
     assert again == answer | {"computed": 0}
     spec.write_text(SPEC.replace("[8, 16, 32]", "[8, 16, 64]"))
-    assert sweep(read_study(spec), database)["computed"] == 2
+    assert sweep(read_study(spec), database, run=here)["computed"] == 2
 
 
 def test_a_machine_without_a_program_is_a_point(spec: Path, tmp_path: Path):
     spec.write_text(SPEC.replace("[4096, 16384]", "[16384, 8388608]").replace("[8, 16, 32]", "[16]"))
-    answer = sweep(read_study(spec), tmp_path / "points.sqlite")
+    answer = sweep(read_study(spec), tmp_path / "points.sqlite", run=here)
     assert answer["failed"] == 1
     assert answer["rows"][1]["error"]["kind"] == "target"
     assert [machine["attributes"]["GBUF.depth"] for machine in answer["front"]] == [16384]
@@ -169,7 +177,10 @@ def test_points_may_be_plans(
         options = {{ seed = 3, {effort[0]} = {effort[1]}, objective = "latency" }}
         """
     spec.write_text(text)
-    answer, figures = sweep(read_study(spec), tmp_path / "points.sqlite"), ("latency_cycles", "energy_pj", moved, "gap")
+    answer, figures = (
+        sweep(read_study(spec), tmp_path / "points.sqlite", run=here),
+        ("latency_cycles", "energy_pj", moved, "gap"),
+    )
     for row in answer["rows"]:
         machine = f"{target}:DRAM.bandwidth={row['attributes']['DRAM.bandwidth']}"
         words = [command, network, "--target", machine, "--seed", "3", "--objective", "latency"]
@@ -178,7 +189,7 @@ def test_points_may_be_plans(
         assert [row[key] for key in ("cycles", "energy_pj", "dram_bytes", "gap")] == [plan[key] for key in figures]
     assert answer["rows"][0]["cycles"] > answer["rows"][1]["cycles"]
     spec.write_text(text.replace(target, "hvx").replace("DRAM.bandwidth", "frequency"))
-    assert sweep(read_study(spec), tmp_path / "points.sqlite")["failed"] == 2
+    assert sweep(read_study(spec), tmp_path / "points.sqlite", run=here)["failed"] == 2
 
 
 def test_layer_by_layer_has_its_name(spec: Path):
@@ -197,10 +208,12 @@ def count(database: Path) -> int:
         return 0
 
 
-def test_a_killed_sweep_goes_on(spec: Path, tmp_path: Path):
+def test_a_killed_sweep_goes_on(spec: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     database = tmp_path / "sweep.sqlite"
-    command = [sys.executable, "-m", "tilewright", "sweep", str(spec), "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    arguments = ["sweep", str(spec), "--json"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tilewright", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     end = time.monotonic() + 120
     while count(database) < 2 and process.poll() is None and time.monotonic() < end:
         time.sleep(0.01)
@@ -208,8 +221,8 @@ def test_a_killed_sweep_goes_on(spec: Path, tmp_path: Path):
     process.wait()
     kept = count(database)
     assert kept >= 2
-    done = subprocess.run(command, capture_output=True, check=True, text=True)
-    answer = json.loads(done.stdout)
+    assert main(arguments) == 0
+    answer = json.loads(capsys.readouterr().out)
     assert (answer["done"], answer["computed"]) == (6, 6 - kept)
     assert count(database) == 6
 
