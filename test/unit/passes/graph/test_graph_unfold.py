@@ -31,7 +31,7 @@ def text_of(weights: NDArray[Any]) -> str:
     y = f"tensor<2x{made_channels}x{places[0]}x{places[1]}x{made}>"
     return f"""
 func.func @main(%x: {x}) -> {y} attributes {{"graph.inputs" = ["x"], "graph.outputs" = ["y"]}} {{
-  %w = graph.weight @w = dense<{weights.tolist()}> : {w} : {w}
+  %w = graph.weight @w = dense<"0x{weights.tobytes().hex()}"> : {w} : {w}
   %0 = graph.conv %x, %w strides [2, 2] pads [1, 1, 1, 1] dilations [1, 1] groups 1 pad_value {pad} : ({x}, {w}) -> {y}
   %1 = graph.binary add %0, %0 {{name = "y"}} : ({y}, {y}) -> {y}
   func.return %1 : {y}

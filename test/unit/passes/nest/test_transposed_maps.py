@@ -18,7 +18,7 @@ from tilewright.passes.nest_to_codelet.fused_marks import marked_groups
 HEADS = """
 func.func @main(%x: tensor<1x512x768xsi8>) -> tensor<12x512x64xsi8>
     attributes {graph.inputs = ["x"], graph.outputs = ["y"]} {
-  %w = graph.weight @w = dense<99> : tensor<768x768xsi8> : tensor<768x768xsi8>
+  %w = graph.weight @w = dense<"0x63"> : tensor<768x768xsi8> : tensor<768x768xsi8>
   %m = graph.weight @m = dense<1078130688> : tensor<i32> : tensor<i32>
   %h = graph.weight @h = dense<41> : tensor<i32> : tensor<i32>
   %a = graph.matmul %x, %w : (tensor<1x512x768xsi8>, tensor<768x768xsi8>) -> tensor<1x512x768xi32>
