@@ -104,9 +104,10 @@ def plan_walk(isa: StageIsa, codelet: Codelet, node: Issue) -> WalkPlan:
     if node.spread or node.borders or node.share:
         raise TilewrightError("target", subject, "a walk over whole ranges", "spread, borders or a share")
     memories = {memory.name: element_bytes(memory) for memory in isa.machine.memories}
+    mentioned = {access.tensor: access for access in reversed(accesses(node.statement))}
     names, operands = tensors_of(node.statement), list[ComputeOperand]()
     for position, slot in enumerate(mnemonic.operands):
-        access = next(a for a in accesses(node.statement) if a.tensor == slot.operand)
+        access = mentioned[slot.operand]
         assert isinstance(access, Access)
         number = node.tensors[names.index(slot.operand)]
         surrogate = codelet.surrogates[number]

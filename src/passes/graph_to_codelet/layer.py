@@ -127,7 +127,8 @@ class LayerBuilder:
         """A capability for each iteration of dims; `name` and `number` are its function and immediate."""
         bound = {"n": "m", "k": "e"} if mnemonic is self.isa.products else {"n": "m"}
         made = StatementAttr.from_text(statement)
-        walk = [dim for dim in walk if dim in dims_of(made.data)]
+        dims = dims_of(made.data)
+        walk = [dim for dim in walk if dim in dims]
         properties: dict[str, Attribute | None] = {
             "on": SymbolRefAttr(mnemonic.node, [mnemonic.capability]),
             "statement": made,

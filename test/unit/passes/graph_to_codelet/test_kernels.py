@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
@@ -352,14 +353,20 @@ def inputs_of(program: Program) -> dict[str, np.ndarray]:
     return {tensor.name: RNG.integers(-128, 128, tensor.shape).astype(tensor.dtype) for tensor in given}
 
 
+@cache
+def compiled(name: str) -> tuple[ModuleOp, Program]:
+    """A kernel and its program; neither is changed by anything."""
+    module = KERNELS[name]()
+    return module, compile(module, "vta")
+
+
 def test_there_are_forty() -> None:
     assert len(KERNELS) >= 40
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_kernel_is_bit_exact(name: str) -> None:
-    module = KERNELS[name]()
-    program = compile(module, "vta")
+    module, program = compiled(name)
     given = inputs_of(program)
     result = simulate(program, given)
     expected = reference(module, given)
@@ -444,7 +451,7 @@ def layout_of(op: TensorOp) -> BlockedLayout:
 @pytest.mark.parametrize("name", ["gemm 5x40x24", "conv 1x1", "conv 2x2 by 2", "max 2x2", "relu", "scale of all"])
 def test_no_interleaving_of_the_stages_blocks(name: str) -> None:
     """All reachable combinations of what the three stages have done: each but the last can go on."""
-    program = compile(KERNELS[name](), "vta")
+    _, program = compiled(name)
     rows = read_code(program.machine, program.code).rows
     code = [rows[rows[:, Row.UNIT] == unit] for unit in range(3)]
     pops, pushes = (
@@ -520,7 +527,7 @@ def test_values_without_names_get_some() -> None:
 @pytest.mark.parametrize("name", ["conv 3x3 by 2", "max 3x3 by 2 padded", "blend of both", "32 bits of a conv"])
 def test_numbers_that_change_are_read_where_they_are_written(name: str) -> None:
     """VTA's functional simulator reads them by the target's index, its Chisel design by the source's."""
-    program = compile(KERNELS[name](), "vta")
+    _, program = compiled(name)
     code = read_code(program.machine, program.code)
     lists = [program.constants[t.name].view(np.uint32) for t in program.tensors if t.name.endswith(".micro_ops")]
     micro, held, checked = iter(lists), lists[0], 0
