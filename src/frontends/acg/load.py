@@ -70,6 +70,7 @@ def load_target(target: str | Path) -> Machine:
     return _load(target)
 
 
+@lru_cache(maxsize=16)
 def _resized(machine: Machine, target: str, items: str) -> Machine:
     """The machine with other numbers: `ATTRIBUTE=NUMBER`, separated by commas (`machine.changes`)."""
     resized = replace(machine, source="")
