@@ -3,7 +3,8 @@
 `python bench/conformance.py` prints a line for each operator: tests that pass, are refused, and are wrong (which none
 may be); reasons with `--reasons`.  Names on the command line choose tests by a part of their name.  `--interpret` stops
 at the graph, which NumPy interprets: a minute for all.  `--docs` writes the operators that stay out, and why, into
-docs/onnx.md; `--record FILE` writes the outcome of each test; `--update` writes what does not pass for the test suite.
+docs/onnx.md; `--record FILE` writes the outcome of each test; `--update` writes for the test suite what does not pass,
+and a sample.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import sys
 import time
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cache, partial
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,7 @@ SUITES = ("node", "simple", "pytorch-converted", "pytorch-operator")
 
 ROOT = Path(__file__).parents[1]
 EXPECTED = ROOT / "test/conformance/not_passing.json"
+SAMPLE = ROOT / "test/conformance/sample.json"
 DOCUMENT = ROOT / "docs/onnx.md"
 HEADING = "## Operators that stay out"
 
@@ -82,6 +85,9 @@ WHY: dict[str, str] = {
     "MelWeightMatrix": "computed where its inputs are constant",
 }
 """Why an operator stays out."""
+
+LARGE = ("Attention", "LinearAttention", "GridSample", "FlexAttention")
+"""Operators of which the smallest test takes seconds; the networks of the test suite have products and softmax, too."""
 
 LIMIT_S = 120
 """A test that takes longer counts as wrong."""
@@ -138,8 +144,7 @@ def operator_of(case: Case) -> str:
     if len(nodes) == 1:
         return nodes[0].op_type
     wanted = case.name.removeprefix("test_").replace("_", "")
-    names = {schema.name for schema in onnx.defs.get_all_schemas()}
-    fits = [n for n in names if wanted.startswith(n.lower())]
+    fits = [n for n in schema_names() if wanted.startswith(n.lower())]
     special = {
         "sce": "SoftmaxCrossEntropyLoss",
         "nllloss": "NegativeLogLikelihoodLoss",
@@ -147,6 +152,29 @@ def operator_of(case: Case) -> str:
     }
     found = next((name for start, name in special.items() if wanted.startswith(start)), None)
     return found or (max(fits, key=len) if fits else nodes[-1].op_type)
+
+
+@cache
+def schema_names() -> frozenset[str]:
+    """The operators of all versions and domains."""
+    return frozenset(schema.name for schema in onnx.defs.get_all_schemas())
+
+
+def sample(not_passing: Container[str]) -> list[str]:
+    """The smallest test of each operator that passes, but for `LARGE` ones, and the smallest that does not."""
+    chosen: dict[tuple[str, bool], tuple[int, str]] = {}
+    for name, case in cases().items():
+        operator, passes = operator_of(case), name not in not_passing
+        if not passes or operator not in LARGE:
+            found = elements(model_of(case)), name
+            chosen[operator, passes] = min(found, chosen.get((operator, passes), found))
+    return sorted(name for _, name in chosen.values())
+
+
+def elements(model: ModelProto) -> int:
+    """How many numbers go into a model and come out, as far as it says."""
+    tensors = (value.type.tensor_type for value in (*model.graph.input, *model.graph.output))
+    return sum(prod(dim.dim_value for dim in tensor.shape.dim) for tensor in tensors)
 
 
 def doubles_of(inputs: Sequence[Any]) -> str:
@@ -240,7 +268,9 @@ def main() -> int:
     parser.add_argument("--interpret", action="store_true", help="only import, and interpret the graph")
     parser.add_argument("--reasons", action="store_true", help="print why tests do not pass")
     parser.add_argument("--record", type=Path, help="write the outcomes to this file, as JSON")
-    parser.add_argument("--update", action="store_true", help="write what does not pass for the test suite")
+    parser.add_argument(
+        "--update", action="store_true", help="write what does not pass, and a sample, for tests"
+    )
     parser.add_argument("--docs", action="store_true", help="only write the operators that stay out into docs/onnx.md")
     arguments = parser.parse_args()
     if arguments.docs:
@@ -258,9 +288,10 @@ def main() -> int:
 
 
 def update(outcomes: Sequence[Outcome]) -> None:
-    """Write the tests that do not pass, with their reasons."""
+    """Write the tests that do not pass, with their reasons, and the sample that the test suite runs."""
     reasons = {o.name: o.reason[:160] for o in sorted(outcomes, key=lambda o: o.name) if o.kind == REFUSED}
     EXPECTED.write_text(json.dumps(reasons, indent=1) + "\n")
+    SAMPLE.write_text(json.dumps(sample(reasons), indent=1) + "\n")
 
 
 if __name__ == "__main__":

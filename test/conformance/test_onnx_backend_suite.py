@@ -1,18 +1,15 @@
 """ONNX's own backend tests, compiled and simulated: of each operator a test that passes, and one that is refused.
 
-`bench/conformance.py` runs all of them and writes `not_passing.json`, the tests that do not pass, with the reasons; the
-sample here finds that list exact.  No test gives wrong numbers.
+`bench/conformance.py` runs all of them and writes `not_passing.json`, the tests that do not pass, with the reasons, and
+`sample.json`, the names of the sample; the sample finds that list exact.  No test gives wrong numbers.
 """
 
 from __future__ import annotations
 
 import json
-from functools import cache
-from math import prod
 from pathlib import Path
 
 import pytest
-from onnx import ModelProto
 
 from tilewright import CompileOptions
 
@@ -21,11 +18,11 @@ from ..bench_scripts import bench
 conformance = bench("conformance")
 
 
-NOT_PASSING: dict[str, str] = json.loads((Path(__file__).parent / "not_passing.json").read_text())
+NOT_PASSING: dict[str, str] = json.loads(conformance.EXPECTED.read_text())
 """Reasons by test."""
 
-SLOW = ("Attention", "LinearAttention", "GridSample", "FlexAttention")
-"""Operators of which the smallest test takes seconds; the networks of the test suite have products and softmax, too."""
+SAMPLE: list[str] = json.loads(conformance.SAMPLE.read_text())
+"""Names of a file, as it takes seconds to make all tests, which workers that run none of these need not do."""
 
 FIRST_WAY = CompileOptions(gap=1000.0)
 """Any program is near enough to the bound: of the operators' long chains one is made, not twenty to choose from."""
@@ -34,31 +31,17 @@ REQUIRED = 1860
 """How many tests of the suite must pass."""
 
 
-@cache
-def sample() -> tuple[str, ...]:
-    """The smallest test of each operator that passes, and the smallest that does not."""
-    chosen: dict[tuple[str, bool], tuple[int, str]] = {}
-    for name, case in conformance.cases().items():
-        operator, passes = conformance.operator_of(case), name not in NOT_PASSING
-        if not passes or operator not in SLOW:
-            found = elements(conformance.model_of(case)), name
-            chosen[operator, passes] = min(found, chosen.get((operator, passes), found))
-    return tuple(name for _, name in chosen.values())
+def test_the_sample_has_the_smallest_test_of_each_operator() -> None:
+    assert conformance.sample(NOT_PASSING) == SAMPLE, "run bench/conformance.py --update"
 
 
-def elements(model: ModelProto) -> int:
-    """How many numbers go into a model and come out, as far as it says."""
-    tensors = (value.type.tensor_type for value in (*model.graph.input, *model.graph.output))
-    return sum(prod(dim.dim_value for dim in tensor.shape.dim) for tensor in tensors)
-
-
-@pytest.mark.parametrize("name", sample())
+@pytest.mark.parametrize("name", SAMPLE)
 def test_simulated(name: str) -> None:
     outcome = conformance.run_case(name, options=FIRST_WAY)
     assert outcome.kind == ("refused" if name in NOT_PASSING else "pass"), outcome.reason
 
 
-@pytest.mark.parametrize("name", [n for n in sample() if n not in NOT_PASSING])
+@pytest.mark.parametrize("name", [n for n in SAMPLE if n not in NOT_PASSING])
 def test_interpreted(name: str) -> None:
     outcome = conformance.run_case(name, interpret=True)
     assert outcome.kind == "pass", outcome.reason
