@@ -268,9 +268,7 @@ def main() -> int:
     parser.add_argument("--interpret", action="store_true", help="only import, and interpret the graph")
     parser.add_argument("--reasons", action="store_true", help="print why tests do not pass")
     parser.add_argument("--record", type=Path, help="write the outcomes to this file, as JSON")
-    parser.add_argument(
-        "--update", action="store_true", help="write what does not pass, and a sample, for tests"
-    )
+    parser.add_argument("--update", action="store_true", help="write what does not pass, and a sample, for tests")
     parser.add_argument("--docs", action="store_true", help="only write the operators that stay out into docs/onnx.md")
     arguments = parser.parse_args()
     if arguments.docs:

@@ -4,6 +4,7 @@ Each command in `folder()` asks a server, which has imported all that the tools 
 the same arguments, environment, working folder and streams.
 """
 
+import io
 import os
 import pkgutil
 import runpy
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -22,17 +24,27 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 COMMANDS = ("tilewright", "tilewright-opt", "filecheck")
+KERNEL = "O[m,n] += A[m,k] * B[k,n]; m=5 n=3 k=7"
+FIRST = (
+    ("run", KERNEL, "--no-trace", "-o", "OUT"),
+    ("map", KERNEL, "--target", "conventional", "--time-limit", "0.05"),
+    ("schedule", "gpt2_small_decode", "--tokens", "5", "--rounds", "1"),
+)
+"""Commands that load compiled code which most others call, each for some tenths of a second."""
+
 CLIENT = """\
-import os, socket, sys
+import _socket, os, sys
 message = "\\0".join([str(len(sys.argv)), *sys.argv, os.getcwd(), *(f"{k}={v}" for k, v in os.environ.items())])
 data = message.encode("utf-8", "surrogateescape")
-with socket.socket(socket.AF_UNIX) as server:
-    server.connect(os.path.join(os.path.dirname(os.path.abspath(__file__)), "socket"))
-    socket.send_fds(server, [len(data).to_bytes(8, "big")], [0, 1, 2])
-    server.sendall(data)
-    status = server.recv(1)
+server = _socket.socket(_socket.AF_UNIX)
+server.connect(os.path.join(os.path.dirname(os.path.abspath(__file__)), "socket"))
+streams = b"".join(number.to_bytes(4, sys.byteorder) for number in (0, 1, 2))
+server.sendmsg([len(data).to_bytes(8, "big")], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
+server.sendall(data)
+status = server.recv(1)
 sys.exit(status[0] if status else 139)
 """
+"""`socket` takes as long to import as all else of this, hence what is below it."""
 
 
 @cache
@@ -51,10 +63,15 @@ def folder() -> Path:
 
 def serve(path: Path) -> None:
     """Answer at `path`/socket until stdin ends."""
+    from tilewright.cli import main
+
     known = {e.name: e.load() for e in entry_points(group="console_scripts") if e.name in COMMANDS}
     known["warm-python"] = run_file
     import_all("tilewright")
     import_module("tilewright.frontends.acg.parse").grammar()
+    with redirect_stdout(io.StringIO()):
+        for command in FIRST:
+            main([word.replace("OUT", str(path / "first")) for word in (*command, "--json")])
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path / "socket"))
