@@ -7,7 +7,7 @@ import pytest
 from onnx import ModelProto, helper, numpy_helper
 
 from tilewright.backends.simulator import simulate
-from tilewright.driver import compile
+from tilewright.driver import CompileOptions, compile
 from tilewright.errors import TilewrightError
 from tilewright.frontends.onnx import import_onnx
 from tilewright.interpreters.graph import run_graph
@@ -84,7 +84,7 @@ def test_weights_in_blocks_are_loaded_as_bytes() -> None:
     x = RANDOM.standard_normal((1, 512), np.float32)
     weights, scales, _ = packed(4, 256, 512, 32)
     model = model_of("MatMulNBits", x, weights, scales, K=512, N=256, bits=4, block_size=32)
-    program = compile(model, "edge16")
+    program = compile(model, "edge16", options=CompileOptions(gap=1000.0))
     found = simulate(program, {"x": x}).outputs["y"]
     np.testing.assert_allclose(found, by_onnxruntime(model, x)[0], rtol=2e-4, atol=2e-4)
     assert program.predicted["dram_bytes"] < 1.3 * 512 * 256

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from tilewright.backends import onnx_backend
-from tilewright.driver import compile
+from tilewright.driver import CompileOptions, compile
 from tilewright.errors import TilewrightError
 from tilewright.frontends.onnx import import_onnx
 from tilewright.interpreters.graph import run_graph
@@ -48,7 +48,7 @@ def test_products_with_narrow_weights_load_narrow_bytes(name: str) -> None:
         helper.make_node("MatMul", ["x", "f"], ["y"]),
     ]
     proto = model(nodes, {"x": X}, {"w": weights})
-    program = compile(proto, "edge16")
+    program = compile(proto, "edge16", options=CompileOptions(gap=1000.0))
     assert name in {array.dtype.name for array in program.constants.values()}
     (found,) = onnx_backend.run_model(proto, [X])
     assert np.allclose(found / small, X @ weights.astype(np.float32) / small, rtol=1e-5, atol=1e-5)

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.backends.simulator import simulate
 from tilewright.dialects import graph
 from tilewright.dialects.types import element_of, si8, ui8
-from tilewright.driver import compile
+from tilewright.driver import CompileOptions, compile
 from tilewright.driver.models import make_context
 from tilewright.driver.pipelines import parse_passes
 from tilewright.interpreters.graph import run_graph
@@ -98,7 +98,7 @@ def test_bounds_before_quantisation_stay() -> None:
 def test_results_are_those_of_real_numbers(mask: NDArray[Any] | None) -> None:
     numbers = np.random.default_rng(1).normal(0, 3, (1, ROWS, COLUMNS)).astype(np.float32)
     (expected,) = run_graph(scores(0.05, mask), {"arg0": numbers}).values()
-    program = compile(scores(0.05, mask), "edge16")
+    program = compile(scores(0.05, mask), "edge16", options=CompileOptions(gap=1000.0))
     ran = simulate(program, {"arg0": numbers})
     (found,) = ran.outputs.values()
     np.testing.assert_allclose(found, expected, atol=STEP * 1.01)

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.backends.simulator import simulate
 from tilewright.dialects import graph, nest
 from tilewright.dialects.types import shape_of, si8
-from tilewright.driver import compile
+from tilewright.driver import CompileOptions, compile
 from tilewright.driver.models import make_context
 from tilewright.driver.pipelines import parse_passes
 from tilewright.interpreters.graph import run_graph
@@ -68,7 +68,7 @@ def test_a_vector_of_the_diagonals() -> None:
 def test_results_are_the_same_and_the_matrix_is_not_loaded(module: Any) -> None:
     assert set(loaded(module())) == {(ROWS + COLUMNS - 1,)}
     numbers = np.random.default_rng(2).normal(0, 3, (2, ROWS, COLUMNS)).astype(np.float32)
-    program = compile(module(), "edge16")
+    program = compile(module(), "edge16", options=CompileOptions(gap=1000.0))
     ran = simulate(program, {"arg0": numbers})
     quantised = module()
     parse_passes("graph-normalize,graph-quantize").apply(make_context(), quantised)

@@ -53,7 +53,7 @@ def test_attention_is_one_group_and_moves_nothing_twice():
     marks = [op.attributes for op in groups_of(scheduled(load_model(attention()), SMALL))]
     assert len(marks) == 3
     assert len({mark["fused"] for mark in marks}) == 1
-    program = compile(attention(), SMALL)
+    program = compile(attention(), SMALL, options=CompileOptions(gap=1000.0))
     rng = np.random.default_rng(3)
     inputs = {t.name: rng.normal(size=t.shape).astype(np.float32) for t in program.tensors if t.role == "input"}
     result = simulate(program, inputs)

@@ -28,7 +28,7 @@ def test_attention_runs_in_rows_of_queries(tmp_path: Path, heads: int, is_made: 
     """Scores of 128 KiB a head stay on chip, 8 rows or so at a time; keys come from off chip, or are a map on chip."""
     text = ATTENTION.format(n=heads, made=MADE.format(n=heads) if is_made else "", keys="m" if is_made else "k")
     (tmp_path / "attention.mlir").write_text(text)
-    options = CompileOptions(partition="schedule")
+    options = CompileOptions(partition="schedule", gap=1000.0)
     done = run(str(tmp_path / "attention.mlir"), TARGET, folder=tmp_path, compile_options=options, options=RunOptions())
     assert done.agrees
     assert done.simulation.cycles == done.predicted["cycles"]
@@ -49,7 +49,7 @@ func.func @main(%q : tensor<4x1x16xf32>, %k : tensor<4x16x128xf32>, %v : tensor<
 def test_queries_of_one_token_are_copied_in_place_of_keys(tmp_path: Path):
     """The loader copies 64 bytes a cycle: queries and probabilities, not keys and values."""
     (tmp_path / "step.mlir").write_text(STEP)
-    options = CompileOptions(partition="schedule")
+    options = CompileOptions(partition="schedule", gap=1000.0)
     done = run(str(tmp_path / "step.mlir"), "cocco_npu", folder=tmp_path, compile_options=options, options=RunOptions())
     assert done.agrees
     loads, copies_of_keys = 4 * 4 * (16 + 2 * 16 * 128) / 16, 4 * 4 * 2 * 16 * 128 / 64

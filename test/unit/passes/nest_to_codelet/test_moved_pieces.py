@@ -20,7 +20,7 @@ TEXT = """func.func @main(%x: {0}) -> {0} attributes {{graph.inputs = ["x"], gra
 def test_bursts_move_nothing_else(shape: str, tmp_path: Path) -> None:
     path = tmp_path / "relu.mlir"
     path.write_text(TEXT.format(f"tensor<{shape}xsi8>"))
-    program = compile(path, "edge16", options=CompileOptions(partition="schedule"))
+    program = compile(path, "edge16", options=CompileOptions(partition="schedule", gap=1000.0))
     assert program.instruction_count > 6  # in pieces
     result = simulate(program, functional=False, dram="ddr4-2400")
     assert result.dram[0].counts.bursts * 64 == result.dram_bytes

@@ -41,7 +41,7 @@ def maps_as_weights(model: ModelProto, target: str) -> list[bool]:
 def test_results_are_the_same_and_cycles_those_foretold(stride: int):
     model = channelwise(stride)
     assert maps_as_weights(model, "cocco_npu") == [False, True, True, False]
-    program = compile(model, "cocco_npu", options=CompileOptions(partition="schedule"))
+    program = compile(model, "cocco_npu", options=CompileOptions(partition="schedule", gap=1000.0))
     result = simulate(program, inputs_of(model))
     expected = reference(load_model(model), inputs_of(model))
     np.testing.assert_array_equal(result.outputs["y"], expected["y"])

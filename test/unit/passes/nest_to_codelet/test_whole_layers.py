@@ -131,7 +131,7 @@ def batch_of(rows: int) -> ModelProto:
 @pytest.mark.parametrize(("rows", "together"), [(2, True), (12, False)])
 def test_samples_of_small_maps_are_made_together(rows: int, together: bool):
     """Instructions of one sample of 2 x 2 would leave most of the array idle."""
-    model, options = batch_of(rows), CompileOptions(partition="schedule")
+    model, options = batch_of(rows), CompileOptions(partition="schedule", gap=1000.0)
     module = load_model(model)
     passes = pipeline_text("edge16", options).partition(",convert-nest-to-codelet")[0]
     parse_passes(passes).apply(make_context(), module)
@@ -164,7 +164,7 @@ def test_a_layer_works_on_its_first_weights_while_others_come():
     net = Net((1, 512, 8, 8))
     net.conv("x", "a", 1024, kernel=1)
     net.add("GlobalAveragePool", ["a"], "y", 1024)
-    model, options = net.model("y"), CompileOptions(partition="schedule")
+    model, options = net.model("y"), CompileOptions(partition="schedule", gap=1000.0)
     program = compile(model, "edge16", options=options)
     result = simulate(program, inputs_of(model))
     (expected,) = reference(load_model(model), inputs_of(model)).values()
@@ -188,7 +188,7 @@ def test_a_map_has_room_around_it_for_readers_of_a_view(samples: int):
     net.add("Transpose", ["b"], "c", 24, perm=[0, 2, 1, 3, 4])
     net.add("Reshape", ["c", "join"], "d", 24)
     net.conv("d", "y", 24, kernel=3, group=24)
-    model, options = net.model("y"), CompileOptions(partition="schedule")
+    model, options = net.model("y"), CompileOptions(partition="schedule", gap=1000.0)
     program = compile(model, "edge16", options=options)
     result = simulate(program, inputs_of(model))
     (expected,) = reference(load_model(model), inputs_of(model)).values()
@@ -208,7 +208,9 @@ def test_a_map_has_no_room_around_it_where_a_view_joins_its_axes() -> None:
     net.add("Reshape", ["a", "places"], "b", 4)
     net.add("Transpose", ["b"], "z", 4, perm=[0, 2, 1])
     model = net.model("y", "z")
-    found = simulate(compile(model, "edge16", options=CompileOptions(partition="schedule")), inputs_of(model)).outputs
+    found = simulate(
+        compile(model, "edge16", options=CompileOptions(partition="schedule", gap=1000.0)), inputs_of(model)
+    ).outputs
     for name, expected in reference(load_model(model), inputs_of(model)).items():
         np.testing.assert_array_equal(found[name], expected)
 
