@@ -41,8 +41,9 @@ def test_no_bound_of_a_skeleton_is_above_its_mappings(first: int):
     for seed in range(first, first + 10):
         problem, arch = _slow(Random(seed))
         request = Request(space=Space(bypass=True, factors="perfect"))
-        for (spread, kept), edp in (best_of_each(arch, problem, request, 4000) or {}).items():
-            estimates = Search(arch, problem, request, bounds_of(arch, problem)).estimates
+        best = best_of_each(arch, problem, request, 4000) or {}
+        estimates = Search(arch, problem, request, bounds_of(arch, problem)).estimates
+        for (spread, kept), edp in best.items():
             assert estimates.by_tile(spread, kept, 0.0) <= edp * (1 + 1e-9)
             assert estimates.by_tables(spread, kept, 0.0, inf) <= edp * (1 + 1e-9)
             seen += 1
