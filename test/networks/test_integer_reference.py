@@ -204,6 +204,9 @@ MODELS: dict[str, Callable[[], ModelProto]] = {
     "resnet50": lambda: quantized(seeded_light_model("resnet50")),
 }
 
+FIRST_WAY = CompileOptions(gap=1000.0, prove=False)
+"""Any program is near enough to the bound; that it keeps its data is seen by its results."""
+
 SLOW = ("mobilenet_signed", "squeezenet", "resnet50")
 
 
@@ -212,7 +215,7 @@ def test_bit_for_bit(name: str) -> None:
     model = MODELS[name]()
     inputs = random_inputs(model, 11)
     expected = by_integers(model, inputs)
-    found = simulate(compile(model, "edge16", options=CompileOptions(gap=1000.0)), inputs, timing=False).outputs
+    found = simulate(compile(model, "edge16", options=FIRST_WAY), inputs, timing=False).outputs
     assert set(found) == set(expected)
     for output, array in expected.items():
         assert len(np.unique(array)) > 5

@@ -22,7 +22,7 @@ Array = NDArray[Any]
 TOLERANCE = 1e-3
 """Largest accepted difference, as part of the range of the layer's output."""
 
-SIMULATED = ("bvlc_alexnet", "densenet121", "inception_v2", "vgg19", "zfnet512")
+SIMULATED = ("bvlc_alexnet", "densenet121", "inception_v2", "resnet50", "vgg19", "zfnet512")
 """Networks that are simulated only, as slow tests."""
 
 NETWORKS: dict[str, Callable[[], ModelProto]] = {
