@@ -15,6 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import tilewright
 from tilewright.arrays import compare, read_arrays, write_arrays
+from tilewright.backends.program import Program
 from tilewright.cli import main
 from tilewright.driver import CompileOptions, RunOptions, load_model, pipeline_text, reference
 
@@ -59,22 +60,31 @@ def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def program() -> Program:
+    return tilewright.compile(small_model())
+
+
+@pytest.fixture(scope="module")
+def built(program: Program, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of the program."""
+    return str(program.save(tmp_path_factory.mktemp("program")))
+
+
 def answer_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     assert main(arguments) == 0
     return json.loads(capsys.readouterr().out)
 
 
-def test_outputs_are_those_of_numpy():
-    model = small_model()
+def test_outputs_are_those_of_numpy(program: Program):
     inputs = {"x": np.random.default_rng(1).standard_normal((1, 2, 8, 8)).astype(np.float32)}
-    result = tilewright.simulate(tilewright.compile(model), inputs)
-    assert compare(result.outputs, reference(load_model(model), inputs)).max_rel_error < 1e-5
+    result = tilewright.simulate(program, inputs)
+    assert compare(result.outputs, reference(load_model(small_model()), inputs)).max_rel_error < 1e-5
     assert result.cycles > 0
     assert result.energy_pj > 0
 
 
-def test_predicted_traffic_is_that_of_the_simulator():
-    program = tilewright.compile(small_model())
+def test_predicted_traffic_is_that_of_the_simulator(program: Program):
     result = tilewright.simulate(program, {"x": np.zeros((1, 2, 8, 8), np.float32)})
     assert program.predicted["dram_bytes"] == result.dram_bytes
 
@@ -86,11 +96,10 @@ def test_a_module_is_left_as_it_was():
     assert str(module) == before
 
 
-def test_kept_intermediates_can_be_read():
-    model = small_model()
-    program = tilewright.compile(model, options=CompileOptions(keep_intermediates=True))
-    names = {tensor.name for tensor in program.tensors}
-    assert len(names) > len({tensor.name for tensor in tilewright.compile(model).tensors} - names)
+def test_kept_intermediates_can_be_read(program: Program):
+    kept = tilewright.compile(small_model(), options=CompileOptions(keep_intermediates=True))
+    names = {tensor.name for tensor in kept.tensors}
+    assert len(names) > len({tensor.name for tensor in program.tensors} - names)
 
 
 def test_command_line_compiles_and_runs(model_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -131,17 +140,17 @@ def test_given_inputs_and_expectations(model_file: Path, tmp_path: Path, capsys:
 
 
 @pytest.mark.parametrize("name", ["z", "x y"])
-def test_unknown_input(name: str, model_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_unknown_input(name: str, built: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     write_arrays(tmp_path / "x.npz", {name: np.ones(3)})
-    assert main(["run", str(model_file), "--json", "--inputs", str(tmp_path / "x.npz"), "-o", str(tmp_path)]) == 1
+    assert main(["run", built, "--json", "--inputs", str(tmp_path / "x.npz"), "-o", str(tmp_path)]) == 1
     error = json.loads(capsys.readouterr().out)["error"]
     assert error["kind"] == "inputs"
     assert name in error["found"]
 
 
-def test_wrong_shape_of_input(model_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_wrong_shape_of_input(built: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     write_arrays(tmp_path / "x.npz", {"x": np.ones((1, 2, 8, 9), np.float32)})
-    assert main(["run", str(model_file), "--json", "--inputs", str(tmp_path / "x.npz"), "-o", str(tmp_path)]) == 1
+    assert main(["run", built, "--json", "--inputs", str(tmp_path / "x.npz"), "-o", str(tmp_path)]) == 1
     assert "8, 9" in json.loads(capsys.readouterr().out)["error"]["found"]
 
 
@@ -154,13 +163,12 @@ def test_text_between_all_passes(model_file: Path, tmp_path: Path):
         assert str(load_model(path)).strip() == path.read_text().strip()
 
 
-def test_pipeline_from_text_gives_the_same_binary(model_file: Path, tmp_path: Path):
+def test_pipeline_from_text_gives_the_same_binary(program: Program, model_file: Path, tmp_path: Path):
     """The command `tilewright-opt -p` with the pipeline's text is the same as `compile`."""
     from tilewright.opt import main as opt
 
     pipeline = pipeline_text("edge16")
     assert opt([str(model_file), "-p", pipeline, "-o", str(tmp_path / "low.mlir")]) == 0
-    program = tilewright.compile(model_file)
     assert program.code.hex().upper() in (tmp_path / "low.mlir").read_text().upper()
 
 
