@@ -56,25 +56,34 @@ def test_dependences_are_the_same_by_sorted_ends_and_by_a_table_of_bytes(monkeyp
         assert found[0] == found[1] == found[2]
 
 
-def check(timed: Timed, work: list[Work], accesses: list[Accesses]) -> list[int]:
+def clashes_of(accesses: list[Accesses]) -> list[list[int]]:
+    """The others with which each clashes, itself among them where it writes what it reads."""
+    bytes_of = [(touched(reads), touched(writes)) for reads, writes in accesses]
+    return [
+        [
+            other
+            for other, (old_reads, old_writes) in enumerate(bytes_of)
+            if writes & (old_reads | old_writes) or reads & old_writes
+        ]
+        for reads, writes in bytes_of
+    ]
+
+
+def check(timed: Timed, work: list[Work], clashes: list[list[int]]) -> list[int]:
     """The order, in which whatever clashes is done before, by what is waited for and by the order of units."""
     order, waits = timed.order.tolist(), timed.waits()
     done_before: list[set[int]] = [set() for _ in work]
     last: dict[int, int] = {}
     numbers: dict[tuple[int, int], int] = {}
     counts: dict[int, int] = {}
-    bytes_of = [(touched(reads), touched(writes)) for reads, writes in accesses]
     for place, (number, pairs) in enumerate(zip(order, waits, strict=True)):
         unit = work[number].unit
         assert all(other != unit for other, _ in pairs)
         for previous in [*([last[unit]] if unit in last else []), *(numbers[pair] for pair in pairs)]:
             done_before[number] |= done_before[previous] | {previous}
-        reads, writes = bytes_of[number]
-        for other in range(len(order)):
-            old_reads, old_writes = bytes_of[other]
-            if writes & (old_reads | old_writes) or reads & old_writes:
-                assert other >= number or other in done_before[number]
-                assert other <= number or other not in order[:place]
+        for other in clashes[number]:
+            assert other >= number or other in done_before[number]
+            assert other <= number or other not in order[:place]
         counts[unit] = counts.get(unit, 0) + 1
         last[unit] = numbers[unit, counts[unit]] = number
     return order
@@ -85,11 +94,11 @@ def test_conflicting_accesses_are_ordered(seed: int):
     rng = random.Random(seed)
     accesses = [(random_spans(rng, 2), random_spans(rng, 1)) for _ in range(80)]
     work = [Work(unit := rng.randrange(3), f"R{min(unit, 1)}", rng.randint(1, 30)) for _ in accesses]
-    problem = problem_of(work, accesses)
-    program = check(problem.timed(np.arange(len(work))), work, accesses)
+    problem, clashes = problem_of(work, accesses), clashes_of(accesses)
+    program = check(problem.timed(np.arange(len(work))), work, clashes)
     for in_order in (frozenset[int](), frozenset((0, 1))):
         for found in islice(problem.list_schedules(in_order), 2):
-            order = check(problem.timed(found), work, accesses)
+            order = check(problem.timed(found), work, clashes)
             assert sorted(order) == program
             for unit in in_order:
                 kept = [number for number in order if work[number].unit == unit]
@@ -175,7 +184,7 @@ def test_priorities_that_are_moved_at_random_end_some_programs_sooner():
         work = [Work(unit := rng.randrange(3), f"R{unit}", rng.randint(1, 90)) for _ in accesses]
         problem = problem_of(work, accesses)
         found = problem.best(frozenset((0,)))
-        check(found, work, accesses)
+        check(found, work, clashes_of(accesses))
         assert found.order.tolist() == problem.best(frozenset((0,))).order.tolist()
         ways = product((frozenset((0,)), frozenset[int]()), (False, True))
         orders = [islice(problem.list_schedules(units, by_tail=tail), 2) for units, tail in ways]
