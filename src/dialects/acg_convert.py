@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from xdsl.dialects.builtin import UnitAttr
@@ -20,7 +21,12 @@ from .acg_values import declaration, declared
 
 
 def graph_op(machine: Machine) -> GraphOp:
-    """The op of a whole machine."""
+    """The op of a whole machine; ops of equal machines have the same attributes, which are compared at once."""
+    return _graph_op(machine).clone()
+
+
+@lru_cache(maxsize=16)
+def _graph_op(machine: Machine) -> GraphOp:
     two_way = [(link.dst, link.src) for link in machine.links if link.back]
     ops: list[Operation] = [declaration(MemoryOp, memory) for memory in machine.memories]
     ops += [declaration(ComputeOp, node, _capability_ops(node.capabilities)) for node in machine.computes]
