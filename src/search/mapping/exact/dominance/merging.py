@@ -14,7 +14,7 @@ from ..space.skeleton import may_cross, moves_kept
 @bare
 def may_stay(task: Task, level: int, d: int) -> bool:
     """Whether part of a tensor may stay at the ragged end of the loop of dimension `d` at a memory, or of another with
-    as many tiles, where any children may have no work in the last block; see `ragged.ragged_share`."""
+    as many tiles; see `ragged.ragged_share`."""
     model, state = task.model, task.state
     n, base = model.bounds[d], state.base[level, d]
     blocks, times = -(-n // base), -(-n // state.tile[level, d])
@@ -22,7 +22,19 @@ def may_stay(task: Task, level: int, d: int) -> bool:
         return False
     if (blocks - 1) % (times - 1) == 0:
         return True
-    return (blocks - 2) % (times - 1) == 0 and task.skeleton.inside[level + 1, d] > 1
+    return (blocks - 2) % (times - 1) == 0 and may_idle(task, level, d)
+
+
+@bare
+def may_idle(task: Task, level: int, d: int) -> bool:
+    """Whether children along dimension `d` of a memory may have no work in the last of its blocks."""
+    inside, state = task.skeleton.inside, task.state
+    if inside[level + 1, d] == 1:
+        return False
+    for k in range(level):  # a factor stands for all that lead to as many tiles, where nothing is spread outside
+        if state.tile[k, d] > state.base[k, d] and inside[inside.shape[0] - 1, d] == inside[k + 1, d]:
+            return True
+    return bool(task.model.bounds[d] % state.base[level, d] > 0)
 
 
 @bare
