@@ -135,14 +135,10 @@ def map_problems(
                 if not requested():
                     note(key, map_problem(arch, first[key], mapper, request))
     else:
-        work = partial(_map_one, arch, mapper, replace(request, report=None))
+        work = partial(map_problem, arch, mapper=mapper, request=replace(request, report=None))
         in_processes(work, [first[key] for key in todo], jobs, lambda place, mapped: note(todo[place], mapped))
     stop_unless(found)
     return tuple(found.get(key) for key in alike)
-
-
-def _map_one(arch: Architecture, mapper: str, request: Request, problem: Problem) -> Mapped:
-    return map_problem(arch, problem, mapper, request)
 
 
 def check_energies(arch: Architecture, request: Request) -> None:

@@ -117,19 +117,15 @@ def repair(arch: Architecture, problem: Problem, room: Room, mapping: LoopMappin
     Raises InfeasibleError if a memory overflows with nothing left to move.
     """
     moved = 0
-    while (level := _overflowing(room, problem, mapping)) is not None:
+    while True:
+        tiles = enumerate(mapping.tiles(len(problem.dims)))
+        level = next((level for level, (_, tile) in tiles if not room.fits(level, np.array([tile]))[0]), None)
+        if level is None:
+            return mapping, moved
         found = _without_one(mapping, level)
         if found is None:
             raise nothing_fits(arch, problem, "cosa")
         mapping, moved = found, moved + 1
-    return mapping, moved
-
-
-def _overflowing(room: Room, problem: Problem, mapping: LoopMapping) -> int | None:
-    for level, (_, tile) in enumerate(mapping.tiles(len(problem.dims))):
-        if not room.fits(level, np.array([tile]))[0]:
-            return level
-    return None
 
 
 def _without_one(mapping: LoopMapping, level: int) -> LoopMapping | None:

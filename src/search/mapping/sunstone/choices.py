@@ -34,7 +34,8 @@ class Chooser:
         dims = range(len(problem.dims))
         self.every = np.array([[*order.dims, *(d for d in dims if d not in order.dims)] for order in orders])
         """All orders of all dimensions, inner to outer (N, D)."""
-        self._mains = sorted({order.main_tensor() for order in orders if order.dims})
+        # The tensors that the outermost loops of the orders still reuse.
+        self._mains = sorted({min(t for d, t in o.found if d == o.dims[-1]) for o in orders if o.dims})
 
     def choices(self, step: Step, inside: Ints, left: Ints, late: Callable[[], bool]) -> Choices:
         """Factors that divide `left`: of the tile of the step's stage, which has `inside` already, and of a spread.

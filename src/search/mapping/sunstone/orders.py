@@ -46,10 +46,6 @@ class Order:
     dims: tuple[int, ...]
     found: Found
 
-    def main_tensor(self) -> int:
-        """The tensor that the outermost of these loops still reuses."""
-        return min(tensor for dim, tensor in self.found if dim == self.dims[-1])
-
 
 def orders_of(reuse: Reuse) -> tuple[Order, ...]:
     """The orders that the two pruning rules leave.

@@ -62,7 +62,10 @@ class _Search:
         """Decide step `number` in every promising way, and go on with the next."""
         step, last = self.steps[number], number + 1 == len(self.steps)
         decided = tile_of(partial)[0]
-        choices = self.chooser.choices(step, decided, self.bounds // decided, lambda: self._late_at(number))
+        limit = self.pricer.request.time_limit_s
+        share = np.inf if limit is None else limit * (number + 1) / len(self.steps)  # of this step and those before
+        left = self.bounds // decided
+        choices = self.chooser.choices(step, decided, left, lambda: self.pricer.seconds > share)
         values = self._values(partial, choices, step, last)
         promising = np.argsort(values, kind="stable")[: self.widths[min(number, 1)]]
         for row in promising.tolist():
@@ -74,11 +77,6 @@ class _Search:
                 continue
             self.value, self.best = float(values[row]), self._completed(found, step)
             self.pricer.report(self.value)
-
-    def _late_at(self, number: int) -> bool:
-        """Whether this step and those before have had their equal parts of the time limit."""
-        limit = self.pricer.request.time_limit_s
-        return limit is not None and self.pricer.seconds > limit * (number + 1) / len(self.steps)
 
     def _completed(self, batch: MappingBatch, step: Step) -> MappingBatch:
         """Mappings, with all that is left of the bounds as loops of one level."""

@@ -104,6 +104,8 @@ def model_of(
     read = np.array([[level.energy_pj / level.block_size] for level in arch.levels])
     written = [level.energy_pj if level.write_energy_pj is None else level.write_energy_pj for level in arch.levels]
     write = np.array([[energy / level.block_size] for energy, level in zip(written, arch.levels, strict=True)])
+    rates = [(v.read_bandwidth, v.write_bandwidth, v.shared_bandwidth, v.network_bandwidth) for v in arch.levels]
+    terms = [[w.coefficients for w in axes_of(tensor, problem.bounds).windows] for tensor in problem.tensors]
     perfect = space.factors == "perfect"
     both = not perfect and space.split_axes
     hops = any(level.hop_energy_pj > 0 for level in arch.levels)
@@ -125,7 +127,7 @@ def model_of(
         write=write * weight,
         weight=weight,
         capacity=np.array([_capacity(level) for level in arch.levels]),
-        bandwidth=np.array([_bandwidths(level) for level in arch.levels]),
+        bandwidth=np.nan_to_num(np.array(rates, np.float64), nan=inf, posinf=inf),
         latency=np.array([level.latency_cycles for level in arch.levels], np.float64),
         base=max(float(problem.macs * arch.mac_energy_pj), TRIFLE),
         points=float(prod(problem.bounds)),
@@ -137,7 +139,7 @@ def model_of(
         moved=sets_of(kind != UNRELATED),
         slid=slid,
         sliding=int(sets_of(windows[:, None] > 0).item()),
-        opposed=np.array([_opposed(tensor, problem.bounds) for tensor in problem.tensors], np.bool_),
+        opposed=np.array([any(min(row) < 0 < max(row) for row in signs) for signs in terms], np.bool_),
         mesh=np.array([(0, 0) if hops else arch.fan_out(level) for level in range(len(arch.levels))], np.int64),
         timeloop=timeloop,
         block=np.array([level.block_size for level in arch.levels], np.int64),
@@ -186,12 +188,6 @@ def _least(problem: Problem) -> list[float]:
     return found
 
 
-def _opposed(tensor: Tensor, bounds: tuple[int, ...]) -> bool:
-    """Whether a sliding axis has terms of both signs."""
-    windows = axes_of(tensor, bounds).windows
-    return any(min(window.coefficients) < 0 < max(window.coefficients) for window in windows)
-
-
 def _weight(level: Level, tensor: Tensor) -> float:
     return 1.0 if tensor.word_bits is None else tensor.word_bits / level.word_bits
 
@@ -204,8 +200,3 @@ def _capacity(level: Level) -> float:
 def one_way(limits: Floats, back: bool) -> float:
     """Words per cycle between a memory with the bandwidths `limits` (4,) and its children, to them or `back`."""
     return min(limits[int(back)], limits[2], limits[3])
-
-
-def _bandwidths(level: Level) -> list[float]:
-    limits = level.read_bandwidth, level.write_bandwidth, level.shared_bandwidth, level.network_bandwidth
-    return [inf if limit is None else float(limit) for limit in limits]

@@ -58,12 +58,6 @@ Node = tuple[float, Spread, int, Kept]
 """A bound, a spread and the family that it is of; a skeleton keeps tensors in some way, a mere spread in none."""
 
 
-def counts_blocks(arch: Architecture) -> bool:
-    """Whether Timeloop's model rounds up what each of several instances of a memory reads, so that their number counts
-    where the words of all are the same."""
-    return any(level.block_size > 1 and level.instances > 1 for level in arch.levels)
-
-
 class Search:
     """One problem on one machine: what all skeletons share, and the best mapping so far."""
 
@@ -93,7 +87,9 @@ class Search:
         self.placed = self.model.timeloop and bool(
             self.model.windows.any() or self.meshes[0] != (1, 1) or self.model.mesh[0, 0] == 0
         )
-        alone = self.hops.some or self.placed or (self.model.timeloop and counts_blocks(arch))
+        # Timeloop rounds up what each of several instances reads: their number counts, though words are the same.
+        blocks = self.model.timeloop and any(level.block_size > 1 and level.instances > 1 for level in arch.levels)
+        alone = self.hops.some or self.placed or blocks
         self.places = Places(self.model, self.meshes, split=split, alone=alone)
         self.queue: list[Node] = []
         self.low, self.settled_low = 0.0, inf
@@ -110,12 +106,6 @@ class Search:
         beyond = [self.estimates.outer.least(mask) if mask in masks else inf for mask in range(1 << self.tensors)]
         least = float(self.limits.energy_pj), float(self.limits.cycles)
         return Ways(*chain_arrays(self.chains), np.array(beyond), self.objective, *least)
-
-    def more_spreads(self, family: int, first: float) -> None:
-        """Look for more spreads of a family; they go to the queue."""
-        front = self.queue[0][0] if self.queue else inf
-        for bound, spread in self.families[family].more(first, self.best.enough, front, self.symmetries):
-            heapq.heappush(self.queue, (bound, spread, family, ()))
 
     def skeletons(self, spread: Spread, family: int) -> list[Node]:
         """The skeletons of a spread that may hold something better."""
@@ -174,7 +164,8 @@ class Search:
             if self.late() or len(self.queue) > MAX_QUEUE or self.families[family].stuck:
                 return False
             if beyond < front:
-                self.more_spreads(family, first)
+                for bound, spread in self.families[family].more(first, self.best.enough, front, self.symmetries):
+                    heapq.heappush(self.queue, (bound, spread, family, ()))
             else:
                 self.step(*heapq.heappop(self.queue))
 
