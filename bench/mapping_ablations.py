@@ -80,6 +80,7 @@ PARTS = [
     Part("7: meshes that act as one", (("exact.dominance.symmetries:may_leave_gaps", answer(True)),)),
     Part("6: dimensions that may change places", (("exact.dominance.symmetries:symmetries", answer([])),)),
     Part("12: cycles in which inner tiles arrive", (("exact.bounds.cost_to_go:Ahead._with_arrivals", answer(-inf)),)),
+    Part("10: costs when a memory's loops are over", (("exact.bounds.nodes:may_close", compiled_answer(True)),)),
     Part("15: children side by side have it all", (("exact.traffic.windows:present", compiled_answer(1 << 60)),)),
     Part("16: windows of two terms", (("exact.traffic.ragged:understood", NEVER),)),
     Part("refine: annealing", (("refine.anneal:Annealer.run", lambda right: lambda self, start, *more: start),)),

@@ -43,3 +43,13 @@ def chains_of(number: int, most: int) -> tuple[tuple[int, int, int], ...]:
             return ()
         found += [(first, one, total + one) for one in divisors if one > last and one % last == 0]
     return tuple(found)
+
+
+@cache
+def distinct_tiles(bound: int) -> tuple[int, ...]:
+    """The smallest tile for every number of tiles that may cover `bound`."""
+    found = [bound]
+    while found[-1] > 1:
+        times = -(-bound // (found[-1] - 1))
+        found.append(-(-bound // times))
+    return tuple(reversed(found))

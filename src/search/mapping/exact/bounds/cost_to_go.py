@@ -15,12 +15,12 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from .....remembered import remembered
+from .....remembered import Store, remembered
 from ..space.model import Bools, Floats, Ints, Model
 from ..traffic.busy import busy_along, most_steps
 from ..tree.state import Beyond, Grid, Skeleton
 from .delays import Delays
-from .grids import Store, cells_of, grid_of, grown, sizes_of
+from .grids import cells_of, grid_of, grown, sizes_of
 from .inward import Passage, Pending, Step
 from .outcomes import Case, Way, outcomes_of, sets_at_rest
 from .outer import Outer
@@ -36,6 +36,9 @@ MAX_INNER = 1 << 15
 
 MAX_GRIDS = 2048
 """Grids of inner memories, and passages between two of them, that are kept for other skeletons."""
+
+MAX_CODES = 4096
+"""Combinations of pending tensors that have a table at most."""
 
 MAX_PLACES = 1 << 22
 """Cells of indices from one grid to another that are kept."""
@@ -270,7 +273,18 @@ class Ahead:
             start = start + parts[level].size if level + 2 < len(layers) else 0
         inner = np.concatenate([np.zeros(1), *(part.reshape(-1) for part in parts)])[1:]
         outer = self._outermost[outermost].reshape(-1)
-        return Beyond(inner, outer, which, size, low, stride, scale)
+        return Beyond(inner, outer, which, size, low, stride, scale, *self._closing())
+
+    def _closing(self) -> tuple[Floats, Ints]:
+        """`closing` and `where` of `Beyond`: the layers of all pending tensors."""
+        base, parts, start = self._outer.last + 1, [np.zeros(0)], 0
+        where = np.full((len(self._layers), codes if (codes := base**self._tensors) <= MAX_CODES else 0), -1, np.int64)
+        for level, found in enumerate(self._layers):
+            for pending, energy in found.items() if where.size else ():
+                where[level, sum((low + 1) * base**t for t, low in enumerate(pending))] = start
+                parts.append(energy.reshape(-1))
+                start += energy.size
+        return np.concatenate(parts), where
 
     def _swept(self, grid: Grid, energy: Floats, masks: tuple[int, ...]) -> Floats:
         """The least energy over tiles that contain a cell's and agree with it in each of `masks`, (K, C)."""

@@ -149,7 +149,7 @@ class Estimates:
         if (spread, kept) in self._known:
             return self._known[spread, kept][1]
         beyond = self.ahead.beyond()
-        if beyond.inner.size + beyond.outer.size < KNOWN_CELLS and len(self._known) < KNOWN:
+        if beyond.inner.size + beyond.outer.size + beyond.closing.size < KNOWN_CELLS and len(self._known) < KNOWN:
             self._known[spread, kept] = self._latest, beyond
         return beyond
 

@@ -9,20 +9,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 from math import exp, lcm, log, prod
-from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .....algebra.factors import divisors_of, primes_of
+from .....algebra.factors import distinct_tiles, divisors_of, primes_of
 from .....costs.compiled import bare_entry
 from ..space.model import Bools, Floats, Ints
 from ..tree.state import Grid
-
-Scalar = TypeVar("Scalar", bound=np.generic)
-
-KEY_CELLS = 64
-"""What it takes to keep one more table, in cells."""
 
 HALVINGS = 10
 """Steps to find how far the sizes of a cell may differ."""
@@ -52,7 +45,7 @@ def grid_of(
     ends = bounds if most is None else [min(*pair) for pair in zip(bounds, most, strict=True)]
     if not perfect:
         finer = [1.0] * len(bounds) if slides is None else np.where(slides, FINER, 1.0).tolist()
-        return _imperfect(bounds, begin, ends, cells, finer)
+        return _imperfect(tuple(bounds), tuple(begin), tuple(ends), cells, tuple(finer))
     lists = [[b * more for more in divisors_of(bound // b)] for b, bound in zip(begin, bounds, strict=True)]
     lists = [[tile for tile in found if tile <= end] or found[:1] for found, end in zip(lists, ends, strict=True)]
     whole = lists
@@ -65,7 +58,10 @@ def grid_of(
     return _grid(lists, lists if lists == whole else highs, exact=lists == whole)
 
 
-def _imperfect(bounds: list[int], begin: list[int], ends: list[int], cells: int, finer: list[float]) -> Grid:
+@lru_cache(1024)
+def _imperfect(
+    bounds: tuple[int, ...], begin: tuple[int, ...], ends: tuple[int, ...], cells: int, finer: tuple[float, ...]
+) -> Grid:
     """`grid_of` for imperfect factors; sizes of a cell of several differ by the same factor along all dimensions, but
     for the power `finer`."""
     # What covers the bound counts as much as the bound itself.
@@ -126,35 +122,6 @@ def part_of(grid: Grid, begin: Ints) -> tuple[Grid, Sizes]:
     places = tuple(np.flatnonzero(tiles % b == 0) for tiles, b in zip(lists, begin.tolist(), strict=True))
     own = [tiles[found].tolist() for tiles, found in zip(lists, places, strict=True)]
     return _grid(own, own, exact=True), places
-
-
-class Store(Generic[Scalar]):
-    """Tables that may be asked for again, of so many cells at most: one more, and all are dropped."""
-
-    def __init__(self, cells: int) -> None:
-        self._most, self._cells = cells, 0
-        self._found: dict[object, NDArray[Scalar]] = {}
-
-    def get(self, key: object) -> NDArray[Scalar] | None:
-        """The table, if it is there."""
-        return self._found.get(key)
-
-    def put(self, key: object, table: NDArray[Scalar]) -> None:
-        """Keep a table."""
-        self._cells += table.size + KEY_CELLS
-        if self._cells > self._most:
-            self._found, self._cells = {}, table.size + KEY_CELLS
-        self._found[key] = table
-
-
-@lru_cache(1024)
-def distinct_tiles(bound: int) -> tuple[int, ...]:
-    """The smallest tile for every number of tiles that may cover `bound`."""
-    found = [bound]
-    while found[-1] > 1:
-        times = -(-bound // (found[-1] - 1))
-        found.append(-(-bound // times))
-    return tuple(reversed(found))
 
 
 def _thin(found: list[int], most: int) -> list[int]:

@@ -15,9 +15,10 @@ from itertools import combinations
 
 import numpy as np
 
+from .....remembered import Store
 from ..space.model import Floats, Ints, Model
 from ..tree.state import Grid, Skeleton
-from .grids import Sizes, Store, cells_of, grown, places_in, sizes_of
+from .grids import Sizes, cells_of, grown, places_in, sizes_of
 from .outcomes import Case
 from .resting import Terms, parts_of
 from .tables import EVERY, Tables

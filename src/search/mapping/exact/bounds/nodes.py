@@ -179,6 +179,21 @@ def outlook(task: Task, level: int, alive: int, fixed: int) -> float:
 
 
 @bare
+def may_close(task: Task, level: int, alive: int, energy: float) -> bool:
+    """Whether a mapping may be better than the best if the loops of memory `level` are over."""
+    beyond, code, digit = task.beyond, 0, 1
+    for t in range(task.model.kind.shape[0]):
+        code += digit * (task.state.low[level, t] + 1) if (alive >> t) & 1 else 0
+        digit *= task.skeleton.kept.shape[0]
+    if code >= beyond.where.shape[1] or beyond.where[level, code] < 0:
+        return True
+    begin: int = beyond.where[level, code]
+    waiting: float = beyond.closing[begin + cell_at(task, level)]
+    cycles = compute_cycles(task, level, task.state.tile[level])
+    return value_of(task.objective, energy + waiting, cycles) < task.best.value[0] * (1 - 1e-9)
+
+
+@bare
 def hopeless(task: Task, energy: float) -> bool:
     """Whether nothing with that much energy, settled and to come, is better than the best, however fast."""
     return energy == np.inf or value_of(task.objective, energy, task.least_cycles) >= task.best.value[0] * (1 - 1e-9)

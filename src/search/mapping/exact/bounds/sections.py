@@ -11,9 +11,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .....remembered import Scalar, Store
 from ..space.model import EVERY, Bools, Floats, Ints
 from ..tree.state import Grid
-from .grids import Scalar, Sizes, Store, part_of, places_in, sizes_of
+from .grids import Sizes, part_of, places_in, sizes_of
 from .outcomes import Case
 from .outer import MAX_PERFECT, Outer
 

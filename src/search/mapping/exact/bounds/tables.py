@@ -8,26 +8,27 @@ Statements 11 and 17 of docs/exact-mapper.md.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
-from functools import partial
 from math import inf, prod
 from typing import NamedTuple
 
 import numpy as np
 
 from .....costs.compiled import compiled
-from .....remembered import remembered
+from .....remembered import Store, remembered
 from ..space.model import EVERY, PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
 from ..traffic.boxes import along_boxes, box_along, boxes_along, plain_words, share_sent
 from ..traffic.ragged import fixed_sizes
 from ..traffic.window_reuse import Others, left
 from ..traffic.windows import Transfer, extent, overlap, room_along, together
 from ..traffic.words import along_window, settle
-from .grids import Sizes, Store
+from .grids import Sizes
 
 MAX_KNOWN = 1 << 22
 """Cells of tables that are kept for other skeletons."""
+
+TRIALS = 256
+"""Sizes that are tried for room at once."""
 
 SIZE, SHARE, POSITIONS, SLID, KEPT, SURE, PARENT = range(7)
 """Columns of `window_rows`."""
@@ -178,15 +179,17 @@ class Tables:
     @remembered
     def most(self, kept: int, level: int, begin: tuple[int, ...], instances: int = 1) -> list[int]:
         """By dimension the largest multiple of `begin` that fits with that elsewhere; the bound where none is full."""
-
-        def full(d: int, times: int) -> bool:
-            sizes = tuple(np.array([times * b if e == d else b]) for e, b in enumerate(begin))
-            return not self.fit(kept, level, sizes, instances).all()
-
         found = list[int]()
         for d, (b, bound) in enumerate(zip(begin, self.bounds, strict=True)):
-            times = bisect_left(range(1, -(-bound // b) + 1), True, key=partial(full, d))
-            found.append(min(max(1, times) * b, bound))
+            fits, last = 0, -(-bound // b)
+            while fits < last:
+                times = np.unique(np.linspace(fits + 1, last, TRIALS).astype(np.int64))
+                sizes = tuple(times * b if e == d else np.array([n]) for e, n in enumerate(begin))
+                room = np.broadcast_to(self.fit(kept, level, sizes, instances).reshape(-1), times.shape)
+                count = int(np.count_nonzero(room))
+                fits = int(times[count - 1]) if count else fits
+                last = int(times[count]) - 1 if count < len(times) else last
+            found.append(min(max(1, fits) * b, bound))
         return found
 
     def told_apart(self, least: Sizes, most: Sizes, times: Sequence[Ints | int]) -> Sizes:

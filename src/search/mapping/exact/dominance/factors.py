@@ -6,7 +6,7 @@ Statement 13 of docs/exact-mapper.md.
 from __future__ import annotations
 
 from .....costs.compiled import bare
-from ..bounds.nodes import Task, cell_of
+from ..bounds.nodes import Task, cell_of, fits
 from ..space.model import UNRELATED
 from ..traffic.busy import most_steps
 from .merging import always_moved, keeper_inside, merges, passes_once, rests_at_end
@@ -35,13 +35,6 @@ def idle(task: Task, level: int, d: int) -> bool:
 
 
 @bare
-def settled_inside(task: Task, level: int, d: int) -> bool:
-    """Whether memories up to `level` keep something, and nothing that dimension `d` moves."""
-    inside = task.skeleton.within[level]
-    return bool(inside and inside & task.model.moved[d] == 0)
-
-
-@bare
 def begins_with_fewer(task: Task, level: int, d: int) -> bool:
     """Whether fewer children may have work in the first tiles for a loop `d` at memory `level`, chosen or not, than for
     one further out.  Then less is on its way before all can begin."""
@@ -63,8 +56,9 @@ def better_outside(task: Task, level: int, d: int, alive: int) -> bool:
     (`alive`), or else be all new each time, not in part where a loop inside has a ragged end.  Where more children have
     work in the last tile then, this must not concern tensors that rest.
     """
-    model, skeleton = task.model, task.skeleton
-    if level >= skeleton.kept.shape[0] - 1 or settled_inside(task, level, d) or model.slid[d] or skeleton.loose[0]:
+    model, skeleton, inside = task.model, task.skeleton, task.skeleton.within[level]
+    settled = inside and inside & model.moved[d] == 0  # something is kept inside, and the loop moves nothing of it
+    if level >= skeleton.kept.shape[0] - 1 or settled or model.slid[d] or skeleton.loose[0]:
         return False
     if model.timeloop and skeleton.within[level] & model.sliding:  # of which neighbours may have words
         return False
@@ -127,6 +121,25 @@ def next_bound(task: Task, level: int, d: int, bound: int) -> int:
         return bound - 1
     blocks = -(-n // base)
     return -(-blocks // -(-blocks // (bound - 1)))  # the smallest that leads to as many tiles as the next smaller one
+
+
+@bare
+def first_limit(task: Task, level: int, d: int) -> int:
+    """What `next_bound` begins at: more than the factors of dimension `d` that fit, 0 if all do, 1 if none does."""
+    state, high = task.state, next_bound(task, level, d, 0)
+    low, tile, base = 0, state.tile[level], state.base[level, d]
+    tile[d] = base * high
+    if level == task.skeleton.kept.shape[0] - 1 or fits(task, level, tile):
+        low = -1
+    while 0 <= low < high - 1:
+        middle = (low + high) // 2
+        tile[d] = base * middle
+        if fits(task, level, tile):
+            low = middle
+        else:
+            high = middle
+    tile[d] = base
+    return low + 1
 
 
 @bare

@@ -54,6 +54,9 @@ class Beyond(NamedTuple):
 
     `which` (L - 1, 2 ** D) finds where the cells begin for a memory and such a set.  Cells of a memory are as in a
     `Grid`: `size` (L - 1, D), `low` (L - 1, D, M), `stride` (L - 1, D); tiles count times `scale` (L - 1, D).
+    `closing` (N,) is the energy of all that is not settled when a memory's loops are over, tensors that rest included;
+    `where` (L - 1, codes) finds it (-1: not there), the code having a digit for each tensor: the innermost memory whose
+    tile of it rests, from 1.
     """
 
     inner: Floats
@@ -63,6 +66,8 @@ class Beyond(NamedTuple):
     low: Ints
     stride: Ints
     scale: Ints
+    closing: Floats
+    where: Ints
 
 
 class State(NamedTuple):

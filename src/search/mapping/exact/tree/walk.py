@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .....costs.compiled import bare, bare_entry
-from ..bounds.nodes import Task, affordable, fits, hopeless, outlook, promising, unavoidable
-from ..dominance.factors import below_cell, better_outside, next_bound, some_better_outside
+from ..bounds.nodes import Task, affordable, fits, hopeless, may_close, outlook, promising, unavoidable
+from ..dominance.factors import below_cell, better_outside, first_limit, next_bound, some_better_outside
 from ..dominance.merging import merging_left, some_merge, takes_over
 from ..space.model import Ints
 from ..traffic.busy import full_children
@@ -205,7 +205,7 @@ def next_loop(task: Task, frames: Frames) -> None:
     last = level == task.skeleton.kept.shape[0] - 1
     limit = bound
     if bound == 0 and not (last and state.base[level, d] >= task.model.bounds[d]):
-        limit = 2 if takes_over(task, level, d, row[ALIVE]) else 0
+        limit = 2 if takes_over(task, level, d, row[ALIVE]) else first_limit(task, level, d)
     left = row[REMAINING] & ~(1 << d)
     fixed = (1 << task.model.bounds.shape[0]) - 1 & ~left
     while True:
@@ -250,7 +250,7 @@ def next_option(task: Task, frames: Frames) -> None:
         if level == task.skeleton.kept.shape[0] - 1:
             finish(task, alive, energy, depth)
             return
-        if some_better_outside(task, level, alive):
+        if some_better_outside(task, level, alive) or not may_close(task, level, alive, energy):
             return
         rests = open_level(task, level + 1, alive)
         if rests >= 0 and not (level + 2 == task.skeleton.kept.shape[0] and merging_left(task, level + 1)):

@@ -10,7 +10,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from tilewright.search.mapping.exact.bounds.grids import Store, cells_of, grid_of, grown, part_of, places_in, sizes_of
+from tilewright.remembered import Store
+from tilewright.search.mapping.exact.bounds.grids import cells_of, grid_of, grown, part_of, places_in, sizes_of
 from tilewright.search.mapping.exact.bounds.outer import Outer
 from tilewright.search.mapping.exact.bounds.tables import Tables
 from tilewright.search.mapping.exact.space.model import model_of
