@@ -256,13 +256,15 @@ class TransferOp(PlainOp):
     """Copies the box that the local side's access touches over the current ranges, along one link of the machine.
 
     At least one side is a local; where both are, the one with the wider steps counts.  Between two tensors, one of them
-    on chip, `over` is the access.  A load may reach out of the tensor's bounds: such elements are set to `pad`.
+    on chip, `over` is the access; that of the destination is `into` where its indices differ by constants.  A load may
+    reach out of the tensor's bounds: such elements are set to `pad`.
     """
 
     name = "codelet.transfer"
     source = operand_def(SurrogateType)
     destination = operand_def(SurrogateType)
     over = opt_prop_def(StringAttr)
+    into = opt_prop_def(StringAttr)
     pad = opt_prop_def(IntegerAttr | FloatAttr)
 
     def __init__(
@@ -271,11 +273,13 @@ class TransferOp(PlainOp):
         destination: SSAValue,
         pad: IntegerAttr | FloatAttr | None = None,
         over: str | None = None,
+        into: str | None = None,
     ) -> None:
-        super().__init__(source, destination, pad=pad, over=over)
+        super().__init__(source, destination, pad=pad, over=over, into=into)
 
     assembly_format = (
-        "$source `->` $destination (`over` $over^)? (`pad` $pad^)? attr-dict `:` type($source) `->` type($destination)"
+        "$source `->` $destination (`over` $over^)? (`into` $into^)? (`pad` $pad^)? attr-dict "
+        "`:` type($source) `->` type($destination)"
     )
 
 

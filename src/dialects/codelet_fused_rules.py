@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import i64
 from xdsl.utils.exceptions import VerifyException
 
-from ..algebra.affine import index_forms
+from ..algebra.affine import Affine, index_forms
 from ..errors import TilewrightError
 from .codelet import CodeletOp, LoopOp, TensorOp, TransferOp
 from .codelet_fused import FillOp, FusedOp, PartOp
@@ -52,16 +52,20 @@ def verify_fill(op: FillOp) -> None:
 
 
 def verify_over(op: TransferOp) -> None:
-    """The access of a transfer between two tensors has their rank and the codelet's dims."""
-    assert op.over is not None
-    try:
-        forms = index_forms(parse_access(op.over.data))
-    except TilewrightError as error:
-        raise VerifyException(error.paragraph()) from error
-    known_dims(enclosing_codelet(op).dims.as_dict(), forms, op.over.data)
-    rank = len(surrogate(op.source).sizes)
-    if len(forms) != rank:
-        raise VerifyException(f"expected {rank} indices in {op.over.data}, found {len(forms)}")
+    """Accesses of a transfer between two tensors have their rank and the codelet's dims, and differ by constants."""
+    found: list[tuple[Affine, ...]] = []
+    for text in (access.data for access in (op.over, op.into) if access is not None):
+        try:
+            forms = index_forms(parse_access(text))
+        except TilewrightError as error:
+            raise VerifyException(error.paragraph()) from error
+        known_dims(enclosing_codelet(op).dims.as_dict(), forms, text)
+        rank = len(surrogate(op.source).sizes)
+        if len(forms) != rank:
+            raise VerifyException(f"expected {rank} indices in {text}, found {len(forms)}")
+        found.append(forms)
+    if any(one.terms != other.terms for one, other in zip(found[0], found[-1], strict=True)):
+        raise VerifyException("expected accesses of both sides that differ by constants")
 
 
 @verifies(FusedOp)

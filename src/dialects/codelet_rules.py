@@ -87,6 +87,14 @@ def access_axes(op: Operation, accesses: Sequence[str]) -> tuple[Axis, ...]:
     return window([index_forms(parse_access(access)) for access in accesses], extents_at(op))
 
 
+def shift_of(op: TransferOp) -> tuple[int, ...]:
+    """How far on in its destination what a transfer moves lies than in its source, along each axis; () for nowhere."""
+    if op.over is None or op.into is None:
+        return ()
+    pairs = zip(*(index_forms(parse_access(text.data)) for text in (op.into, op.over)), strict=True)
+    return tuple((to - source).const for to, source in pairs)
+
+
 @verifies(ProgramOp)
 def verify_program(op: ProgramOp) -> None:
     """Only tensors, views, codelets and fused groups of them; names are unique."""
@@ -208,7 +216,7 @@ def verify_transfer(op: TransferOp) -> None:
     locals_ = [isinstance(side.owner, LocalOp | ShadowOp) for side in (op.source, op.destination)]
     if not any(locals_) and op.over is None:
         raise VerifyException("expected a local on at least one side of a transfer")
-    if any(locals_) and op.over is not None:
+    if any(locals_) and (op.over is not None or op.into is not None):
         raise VerifyException("expected an access between two tensors only, found a local")
     if source.element != destination.element or len(source.sizes) != len(destination.sizes):
         raise VerifyException(f"expected sides of the same element type and rank, found {source} and {destination}")

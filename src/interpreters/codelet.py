@@ -23,7 +23,7 @@ from ..algebra.statement import access_dims, accesses, reduction_dims, tensors_o
 from ..algebra.window import Axis, Range, form_low, form_span, narrowed
 from ..arrays import undefined
 from ..dialects import codelet
-from ..dialects.codelet_rules import access_axes, local_axes, surrogate
+from ..dialects.codelet_rules import access_axes, local_axes, shift_of, surrogate
 from ..dialects.codelet_schedule import leading, share_of
 from ..dialects.roles import Role
 from ..dialects.types import dtype_of
@@ -258,7 +258,8 @@ class _Run:
             for place, value in (((source, op.source) if source.axes is None else (destination, op.destination)),)
             for c, size in zip(coordinates, surrogate(value).sizes, strict=True)
         ]
-        destination.array[_positions(destination, inside)] = source.array[_positions(source, inside)]
+        moved = [own + by for own, by in zip(inside, shift_of(op) or [0] * len(inside), strict=True)]
+        destination.array[_positions(destination, moved)] = source.array[_positions(source, inside)]
 
     def compute(self, op: codelet.ComputeOp) -> None:
         whole = self.ranges

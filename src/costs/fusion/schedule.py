@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import gcd, lcm
 
@@ -12,7 +13,7 @@ from .demand import first_round, region, row_step, spans
 from .graph import LayerGraph
 from .platform import Platform
 from .regions import Region, RegionManager
-from .scheme import Axis, Held, Scheme
+from .scheme import Axis, Held, Room, Scheme
 from .tables import COMPONENT, EXTENT, PIXEL_BYTES, RATE, READERS, GraphTables, Ints, graph_tables
 from .trace import DELTA, DEPTH, INSIDE, LAST, LEAD, LOW, NEED, OUTSIDE, WHOLE, new_trace, trace
 
@@ -24,23 +25,31 @@ def scheme_of(
     platform: Platform | None = None,
     *,
     narrow: bool = False,
+    rooms: Mapping[int, Room] | None = None,
 ) -> Scheme:
     """The execution of `nodes` on one core with `tile` rows and columns of the last layers (0 columns: full rows).
 
-    With `narrow`, SIDE regions have all columns, those in MAIN too, as programs have it.
+    With `narrow`, SIDE regions have all columns, those in MAIN too, as programs have it.  Maps of `rooms`, by their
+    numbers as producers of edges, have room around them if they are not there as a whole: with full rows only.
 
     `InfeasibleError` where regions exceed the global buffer of `platform` or its region manager; weights, of which
     nothing is said here, lie in their own buffer or above the regions.
     """
     platform = Platform() if platform is None else platform
-    return _Builder(graph, platform, np.array(sorted(set(nodes)), dtype=np.int64), tile, narrow).scheme()
+    return _Builder(graph, platform, np.array(sorted(set(nodes)), dtype=np.int64), tile, narrow, rooms or {}).scheme()
 
 
 class _Builder:
     def __init__(
-        self, graph: LayerGraph, platform: Platform, members: Ints, tile: tuple[int, int], narrow: bool
+        self,
+        graph: LayerGraph,
+        platform: Platform,
+        members: Ints,
+        tile: tuple[int, int],
+        narrow: bool,
+        rooms: Mapping[int, Room],
     ) -> None:
-        self.graph, self.tile, self.narrow = graph, tile, narrow
+        self.graph, self.tile, self.narrow, self.rooms = graph, tile, narrow, rooms
         self.net: GraphTables = graph_tables(graph, platform)
         self.trace: Ints = new_trace(len(graph) + len(graph.inputs))
         outside = trace(*self.net, self.trace, members, 0)
@@ -56,8 +65,19 @@ class _Builder:
         sources = [self.held(u, regions[u], updates[u]) for u in self.order]
         return Scheme(tuple(self.members), self.tile, self.stages, tuple(sources), self.manager.peak_bytes)
 
+    def room(self, u: int) -> Room | None:
+        return self.rooms.get(self.number(u)) if not self.trace[u, WHOLE] and self.tile[1] == 0 else None
+
+    def rows(self, u: int) -> Axis:
+        rows, room = self.axis(u, 0, 1), self.room(u)
+        if room is None:
+            return rows
+        before, extent = room.before, room.before + rows.extent + room.after
+        held, _, _ = spans(rows.delta, rows.lead + before, rows.low + before, int(self.trace[u, LAST]), extent)
+        return replace(rows, held=held, before=before, after=room.after)
+
     def held(self, u: int, regions: tuple[Region, Region | None], updates: int) -> Held:
-        rows, columns = self.axis(u, 0, 1), self.axis(u, 1, updates)
+        rows, columns = self.rows(u), self.axis(u, 1, updates)
         return Held(
             number=self.number(u),
             name=self.name(u),
@@ -108,7 +128,9 @@ class _Builder:
 
     def place(self, u: int) -> tuple[Region, Region | None]:
         main, side = region(self.net.sources, self.trace, u, np.array(self.tile, dtype=np.int64), 1, int(self.narrow))
-        pixel, name = int(self.net.sources[u, PIXEL_BYTES]), self.name(u)
+        pixel, name, room = int(self.net.sources[u, PIXEL_BYTES]), self.name(u), self.room(u)
+        if room is not None:
+            main = self.rows(u).held * (int(self.net.sources[u, EXTENT + 1]) + room.columns)
         first = self.manager.region(f"MAIN of {name}", main * pixel)
         return first, self.manager.region(f"SIDE of {name}", side * pixel) if side else None
 

@@ -15,6 +15,7 @@ from .regions import Region
 class Axis:
     """A source along rows or columns; `extent` leaves out the last rows where nobody reads them.
 
+    Positions from `-before` to `extent + after` (exclusive) are held: with those outside of the map reads need no cut.
     Round i makes what is not made yet of the positions up to `i * delta + delta + lead` and needs those from
     `i * delta + low` on; MAIN holds at most `held` of them, `kept` at most are left by one round to the next.  Rounds
     `first` to `last` do something; `updates` of them belong to one elementary operation.
@@ -29,20 +30,30 @@ class Axis:
     first: int
     last: int
     updates: int
+    before: int = 0
+    after: int = 0
 
     def window(self, index: int) -> range:
         """Positions that are needed in round `index` or made by it."""
-        start = max(index * self.delta + self.low, 0)
+        start = max(index * self.delta + self.low, -self.before)
         return range(start, max(start, self._end(index)))
 
     def fresh(self, index: int) -> range:
         """Positions of the window that round `index` makes."""
         window = self.window(index)
-        made = self._end(index - 1) if index > self.first else 0
+        made = self._end(index - 1) if index > self.first else -self.before
         return range(min(max(window.start, made), window.stop), window.stop)
 
     def _end(self, index: int) -> int:
-        return min((index + 1) * self.delta + self.lead, self.extent)
+        return min((index + 1) * self.delta + self.lead, self.extent + self.after)
+
+
+class Room(NamedTuple):
+    """Rows held before and after those of a map, and columns beside its own, for reads out of its bounds."""
+
+    before: int
+    after: int
+    columns: int
 
 
 @dataclass(frozen=True)

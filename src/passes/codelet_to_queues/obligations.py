@@ -178,7 +178,7 @@ class _Builder:
         for index, side in ((node.source, source), (node.destination, destination)):
             if side.axes is None and node.pad is not None:
                 continue
-            for number, axis in enumerate(axes):
+            for number, axis in enumerate(node.axes_of(index) or axes):
                 for form in axis.forms:
                     self._inside(index, number, form, ranges, what)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...algebra.element import element_dtype
 from ...algebra.window import Range
@@ -29,15 +29,18 @@ class Box:
 
 @dataclass(frozen=True)
 class Side:
-    """A surrogate of a transfer: its step in coordinates and in bytes per axis."""
+    """A surrogate of a transfer: its step in coordinates and in bytes per axis; boxes lie `shift` further on in it."""
 
     surrogate: int
     steps: tuple[int, ...]
     strides: tuple[int, ...]
     ring: tuple[int, ...] = ()
+    shift: tuple[int, ...] = ()
 
     def offset(self, lows: Sequence[int], origin: Sequence[int]) -> int:
         """Bytes from the surrogate's first element to the box' corner."""
+        if self.shift:
+            lows = [low + by for low, by in zip(lows, self.shift, strict=True)]
         if self.ring:
             lows = [low % held if held else low for low, held in zip(lows, self.ring, strict=True)]
         total = 0
@@ -94,17 +97,18 @@ def box_of(codelet: Codelet, node: Transfer, ranges: Mapping[str, Range]) -> Box
 def unrolled(codelet: Codelet, node: Transfer, box: Box) -> Iterator[Box]:
     """Pieces of a box in which no ring of either side comes round."""
     boxes = [box]
-    for side in (codelet.surrogates[node.source], codelet.surrogates[node.destination]):
-        for axis, held in enumerate(side.ring):
+    for index in (node.source, node.destination):
+        for axis, held in enumerate(codelet.surrogates[index].ring):
+            shift = node.shift[axis] if node.shift and index == node.destination else 0
             if held:
-                boxes = [piece for whole in boxes for piece in _cut_ring(whole, axis, held)]
+                boxes = [piece for whole in boxes for piece in _cut_ring(whole, axis, held, shift)]
     yield from boxes
 
 
-def _cut_ring(box: Box, axis: int, held: int) -> Iterator[Box]:
+def _cut_ring(box: Box, axis: int, held: int, shift: int) -> Iterator[Box]:
     low, left = box.lows[axis], box.counts[axis]
     while left:
-        count = min(left, held - low % held)
+        count = min(left, held - (low + shift) % held)
         lows, counts = list(box.lows), list(box.counts)
         lows[axis], counts[axis] = low, count
         yield Box(tuple(lows), tuple(counts), box.steps, box.clips)
@@ -129,7 +133,10 @@ def _clip(low: int, count: int, step: int, size: int) -> tuple[int, int]:
 def plan_transfer(isa: Isa, codelet: Codelet, node: Transfer, box: Box) -> TransferPlan:
     """The instructions of a transfer of this shape; raises `TilewrightError` where the machine has none for it."""
     source, destination = codelet.surrogates[node.source], codelet.surrogates[node.destination]
-    sides = tuple(_side(index, codelet.surrogates[index], len(box.lows)) for index in (node.source, node.destination))
+    sides = (
+        _side(node.source, source, len(box.lows)),
+        replace(_side(node.destination, destination, len(box.lows)), shift=node.shift),
+    )
     memories = {memory.name: i for i, memory in enumerate(isa.machine.memories)}
     per_step = [
         [step // s * stride for step, s, stride in zip(box.steps, side.steps, side.strides, strict=True)]

@@ -22,7 +22,7 @@ from ...dialects.codelet import (
     ViewOp,
 )
 from ...dialects.codelet_fused import FillOp, FusedOp, PartOp
-from ...dialects.codelet_rules import access_axes, local_axes, surrogate
+from ...dialects.codelet_rules import access_axes, local_axes, shift_of, surrogate
 from ...dialects.codelet_schedule import leading, share_of
 from ...dialects.codelet_walks import ShadowOp, SpanOp
 from ...dialects.layer_attributes import nodes_of
@@ -80,7 +80,8 @@ def read_tensors(program: ProgramOp) -> Tensors:
 def tensor_lives(program: ProgramOp, tensors: Tensors) -> dict[TensorOp, tuple[int, int]]:
     """First and last moment at which each tensor is in use; a moment is a codelet, or a turn of a fused group.
 
-    In a fused group what has a ring is in use between its first and its last turn of a sample, all else all the time.
+    In a fused group what has a ring is in use between its first and its last turn of a sample, all else all the time,
+    and so is a ring that a codelet without samples and rows touches.
     """
     lives: dict[TensorOp, tuple[int, int]] = {}
     time = 0
@@ -96,6 +97,8 @@ def tensor_lives(program: ProgramOp, tensors: Tensors) -> dict[TensorOp, tuple[i
                 _extend(lives, [root for root in roots if root.ring is None], time, end)
                 samples = [sample for turn, sample, *_ in op.turns if turn == number]
                 turns = [t for t, (turn, sample, *_) in enumerate(op.turns) if turn == number and sample == samples[0]]
+                if not (op.samples.data[number].data or op.rows.data[number].data):
+                    turns = [0, end - time]
                 if turns:
                     _extend(lives, [r for r in roots if r.ring is not None], time + turns[0], time + turns[-1])
             time = end + 1
@@ -218,7 +221,8 @@ class _Reader:
                     nodes.append(self._local(op))
                 case TransferOp():
                     axes = None if op.over is None else access_axes(op, [op.over.data])
-                    nodes.append(Transfer(self._at(op.source), self._at(op.destination), _number(op.pad), axes))
+                    sides = self._at(op.source), self._at(op.destination)
+                    nodes.append(Transfer(*sides, _number(op.pad), axes, shift_of(op)))
                 case PartOp():
                     start, stop = op.start.value.data, op.stop.value.data
                     nodes.append(Part(op.dim.data, start, stop, self._body(op.body.block)))

@@ -86,12 +86,23 @@ class Define:
 
 @dataclass(frozen=True)
 class Transfer:
-    """Copy between two surrogates (see `codelet.transfer`); `axes` are of the access between two tensors."""
+    """Copy between two surrogates (see `codelet.transfer`); `axes` are of the access between two tensors.
+
+    The indices of the destination are by `shift` larger, if there is one.
+    """
 
     source: int
     destination: int
     pad: int | float | None = None
     axes: tuple[Axis, ...] | None = None
+    shift: tuple[int, ...] = ()
+
+    def axes_of(self, surrogate: int) -> tuple[Axis, ...] | None:
+        """The axes of the access of one of the two tensors."""
+        if self.axes is None or not self.shift or surrogate == self.source:
+            return self.axes
+        pairs = zip(self.axes, self.shift, strict=True)
+        return tuple(Axis(tuple(form + Affine(by) for form in one.forms), one.step, one.size) for one, by in pairs)
 
 
 @dataclass(frozen=True)

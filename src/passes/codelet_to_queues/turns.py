@@ -110,9 +110,10 @@ def _touches(codelet: Codelet) -> Iterator[Touch]:
         match visit.node:
             case Issue():
                 yield from _of_issue(codelet, visit, visit.node)
-            case Transfer(source, destination, _, axes) if axes is not None:
+            case Transfer(source, destination) as node if node.axes is not None:
                 for tensor, writes in ((source, False), (destination, True)):
-                    yield from _touch(codelet, visit, tensor, [axis.forms[0] for axis in axes], writes=writes)
+                    forms = [axis.forms[0] for axis in node.axes_of(tensor) or ()]
+                    yield from _touch(codelet, visit, tensor, forms, writes=writes)
             case Fill() | _:
                 pass
 

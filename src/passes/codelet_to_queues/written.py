@@ -191,9 +191,9 @@ def _touches(codelet: Codelet, visit: Visit) -> Iterable[Touch]:
             for access in found:
                 forms = [(form,) for form in index_forms(access)]
                 yield from _touch(codelet, visit, node.tensors[names.index(access.tensor)], forms, access is found[0])
-        case Transfer(source, destination, _, axes):
+        case Transfer(source, destination) as node:
             for tensor, other, writes in ((source, destination, False), (destination, source, True)):
-                seen = axes if axes is not None else codelet.surrogates[other].axes
+                seen = node.axes_of(tensor) if node.axes is not None else codelet.surrogates[other].axes
                 rows = codelet.surrogates[tensor].rows
                 if rows is not None:
                     named = [axis.forms if n < rows.axes else (Affine(0),) for n, axis in enumerate(seen or ())]

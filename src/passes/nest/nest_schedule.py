@@ -208,7 +208,7 @@ class Reader:
             return []
         group = FusedGroup(self.machine, layers, WHOLE_TILE)
         try:
-            form = tuple(self.forms[layer] for layer in layers), group.map_memory, group.graph.form
+            form = tuple(self.forms[layer] for layer in layers), group.map_memory, group.graph.form, group.rooms
         except TilewrightError:  # maps in several memories, or a layer that reads weights alone
             return []
         for rows in counts:

@@ -7,13 +7,15 @@ from math import prod
 
 from xdsl.ir import Block, Region, SSAValue
 
+from ...algebra.expr import Access
+from ...algebra.printer import print_expr
 from ...costs.mapping.binding import pricer_of
 from ...costs.mapping.place import memory_path
 from ...costs.mapping.tree import Leaf
 from ...dialects.codelet import CodeletOp, LoopOp, TransferOp, entry
 from ...dialects.types import shape_of, size_bytes, tensor_type
 from ...machine import Machine
-from ..graph_to_nest.builder import GroupBuilder
+from ..graph_to_nest.builder import GroupBuilder, index
 from ..graph_to_nest.movement import whole
 from ..nest.nest_map import bind_in_place
 from ..nest.trees import set_mapping
@@ -45,13 +47,19 @@ def copy_codelet(
 
 
 def transfer_codelet(
-    name: str, ends: tuple[SSAValue, SSAValue], shape: Sequence[int], *, inward: bool = True
+    name: str, ends: tuple[SSAValue, SSAValue], shape: Sequence[int], *, inward: bool = True, shift: Sequence[int] = ()
 ) -> CodeletOp:
-    """What has `shape` from the first of `ends` to the second, or (not `inward`) from that to the first."""
+    """What has `shape` from the first of `ends` to the second, or (not `inward`) from that to the first.
+
+    It begins `shift` elements on along the axes of the second.
+    """
     block = entry([end.type for end in ends], ["X", "R"])
     dims = {f"i{axis}": extent for axis, extent in enumerate(shape)}
-    pair = block.args if inward else block.args[::-1]
-    block.add_op(TransferOp(pair[0], pair[1], over=f"X[{', '.join(dims)}]"))
+    there = [index({dim: 1}, by) for dim, by in zip(dims, shift or [0] * len(dims), strict=True)]
+    accesses = [f"X[{', '.join(dims)}]", print_expr(Access("R", tuple(there)))]
+    sides = list(zip(block.args, accesses if shift else (accesses[0],) * 2, strict=True))
+    (source, over), (target, into) = sides if inward else sides[::-1]
+    block.add_op(TransferOp(source, target, over=over, into=into if shift else None))
     return CodeletOp(name, dims or {"one": 1}, list(ends), Region(block))
 
 

@@ -22,6 +22,7 @@ from ...costs.fusion import (
     Layer,
     LayerGraph,
     Platform,
+    Room,
     Scheme,
     Window,
     platform_of,
@@ -39,6 +40,7 @@ from ...search.group_tiles.candidates import Problem
 from ..nest.storage import storage_of
 from ..nest.trees import group_of
 from .map_pieces import Piece, map_shape, pieces_of, row_axis, unsupported
+from .padding import Padding, wanted_padding
 
 NO_LIMIT = Buffers(1 << 62, None)
 
@@ -279,7 +281,27 @@ class FusedGroup:
 
     def scheme_in(self, tile: tuple[int, int], platform: Platform) -> Scheme:
         """The same with other tiles, on the platform of the machine."""
-        return scheme_of(self.graph, range(len(self.layers)), tile, platform, narrow=True)
+        return scheme_of(self.graph, range(len(self.layers)), tile, platform, narrow=True, rooms=dict(self.rooms))
+
+    @cached_property
+    def rooms(self) -> tuple[tuple[int, Room], ...]:
+        """`paddings` as the execution scheme sees them, by the numbers of their maps."""
+        numbers = {value: -1 - place for place, value in enumerate(self.outside)} | self.number
+        return tuple(
+            (numbers[value], Room(one.before[2], one.after[2], one.before[3] + one.after[3]))
+            for value, one in self.paddings.items()
+        )
+
+    @cached_property
+    def paddings(self) -> dict[SSAValue, Padding]:
+        """What the group's layers want around maps of which some rows are there at a time."""
+        readers: dict[SSAValue, dict[FusedLayer, None]] = {}
+        for layer in self.layers:
+            for name, pieces in layer.maps.items():
+                for piece in pieces if name not in layer.copied else ():
+                    readers.setdefault(piece.root, {})[layer] = None
+        found = {value: wanted_padding(value, layers) for value, layers in readers.items()}
+        return {value: one for value, one in found.items() if one is not None and one.is_around}
 
     def value_of(self, number: int) -> SSAValue:
         """The map that a source of the scheme is, by its number."""

@@ -7,14 +7,13 @@ lies in one tensor for all of them.  Addresses are left open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import NamedTuple
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...costs.fusion.scheme import Held, Update
+from ...costs.fusion.scheme import Held
 from ...costs.mapping.place import offchip
 from ...dialects.codelet import CodeletOp, LoopOp, SurrogateType, TensorOp, TransferOp, ViewOp, entry
 from ...dialects.codelet_fused import FillOp, FusedOp
@@ -23,6 +22,7 @@ from ...dialects.layer_attributes import nodes_of, set_nodes
 from ...dialects.roles import Role
 from ...dialects.types import element_of, shape_of
 from ...errors import TilewrightError
+from ...machine import Machine
 from ..nest.arrivals import outermost_cut, weight_pieces
 from ..nest.storage import last_writer
 from . import fused_codelets
@@ -30,28 +30,19 @@ from .fused_codelets import LayerBuilder, padded
 from .fused_copies import copy_codelet, in_pieces, in_rows, transfer_codelet
 from .fused_layers import FusedGroup, FusedLayer
 from .fused_marks import OnChip
+from .fused_turns import BORDER, MAKE, RESTORE, SAVE, STORE, Turn, steps
 from .group_codelets import number
 from .map_pieces import Piece, row_axis
-from .padded_maps import SAMPLES, Padding, border_codelet
-
-MAKE, STORE, SAVE, RESTORE = "make", "store", "save", "restore"
-"""What is done to a map in its turn; a map from outside is made by loading it."""
+from .padded_maps import ROWS, SAMPLES, border_codelet, can_fill, columns_codelet, loaded_paddings, rows_codelet
+from .padding import Padding
 
 NO_DIMS = "", "", ""
 
+BorderBuilder = Callable[[Machine, str, SSAValue, Padding, tuple[SSAValue, SSAValue]], CodeletOp]
+"""Makes what writes an element in or beside a map: the last argument has both as tensors on chip."""
+
 MOST_TURNS = 1 << 17
 """Turns of a group, each of which becomes instructions of its own."""
-
-
-class Turn(NamedTuple):
-    """A codelet by number runs for one sample, some rows and some columns."""
-
-    codelet: int
-    sample: int = 0
-    row: int = 0
-    rows: int = 1
-    column: int = 0
-    columns: int = 1
 
 
 @dataclass
@@ -74,11 +65,13 @@ class FusedBuilder:
     fills: dict[tuple[str, Attribute, float], SSAValue] = field(
         default_factory=dict[tuple[str, Attribute, float], SSAValue]
     )
+    paddings: dict[SSAValue, Padding] = field(default_factory=dict[SSAValue, Padding])
     codelets: list[CodeletOp] = field(default_factory=list[CodeletOp])
     dims: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
 
     def build(self) -> list[Operation]:
         """Tensors, views, and the fused group; `TilewrightError` (kind `limit`) where it has too many turns."""
+        self.paddings |= self.onchip.paddings
         turns = list(islice(self._whole() if self.group.whole else self._tiled(), MOST_TURNS + 1))
         if len(turns) > MOST_TURNS:
             expected, lever = f"at most {MOST_TURNS} tiles", "give more rows a tile, or --partition none"
@@ -104,6 +97,7 @@ class FusedBuilder:
         moved = ("i0" if by_sample else "", "", "")
         made = dict.fromkeys(layer.made.values())
         read = dict.fromkeys(piece.root for pieces in layer.maps.values() for piece in pieces)
+        self.paddings |= loaded_paddings(self.group, self.onchip.kept)
         loaded = [value for value in read if self._whole_map(value, layer)]
         for value in made:
             self._whole_map(value, layer)
@@ -120,13 +114,10 @@ class FusedBuilder:
         yield from loads
         for codelet in copied:
             yield Turn(self._add(codelet, layer))
-        padded_maps = [(value, *self._padded(value, layer)) for value in made if value in self.onchip.paddings]
+        borders = [border for value in (*made, *loaded) if (border := self._border(border_codelet, value)) is not None]
         if self.fills:
             yield Turn(self._add(self._fill(), layer))
-        for value, padding, element in padded_maps:
-            name = f"{layer.op.sym_name.data}.border"
-            ends = element, self.regions[value]
-            border = border_codelet(self.group.machine, name, value, padding, ends)
+        for border in borders:
             yield Turn(self._add(border, layer, (SAMPLES if by_sample else "", "", "")), sample)
         yield Turn(self._add(main, layer, (layer.sample if by_sample else "", "", "")), sample)
         for value in made:
@@ -146,10 +137,14 @@ class FusedBuilder:
             self.copies[root] = self._tensor(title, type_, None)
             yield in_rows(transfer_codelet(f"{title}.copy", (region, self.copies[root]), type_.sizes), type_.sizes)
 
-    def _padded(self, value: SSAValue, layer: FusedLayer) -> tuple[Padding, SSAValue]:
-        """The room around a map, and the element on chip that fills it."""
-        padding = self.onchip.paddings[value]
-        return padding, self._filled(layer.map_memory, element_of(value), padding.value)
+    def _border(self, builder: BorderBuilder, value: SSAValue) -> CodeletOp | None:
+        """What fills room around a map; None where it has none."""
+        padding, region = self.paddings.get(value), self.regions[value]
+        if padding is None:
+            return None
+        element = self._filled(surrogate(region).memory, element_of(value), padding.value)
+        name = f"{value.name_hint or 'map'}.{builder.__name__.removesuffix('_codelet')}"
+        return builder(self.group.machine, name, value, padding, (element, region))
 
     def _whole_map(self, value: SSAValue, layer: FusedLayer) -> bool:
         """Sees to a tensor on chip for all of a map; whether it is a new one."""
@@ -157,8 +152,7 @@ class FusedBuilder:
             return False
         known = self.onchip.tensors.get(value)
         if known is None:
-            padding = self.onchip.paddings.get(value)
-            sizes = shape_of(value) if padding is None else padding.sizes(shape_of(value))
+            sizes = self._sizes(value)
             type_ = SurrogateType.get(sizes, element_of(value), layer.map_memory)
             one = self.sample is not None and value in self.onchip.sampled
             ring = [1, *(0 for _ in sizes[1:])] if one else None
@@ -182,8 +176,9 @@ class FusedBuilder:
         layers = [self._layer(layer) for layer in self.group.layers]
         for codelet, layer in zip(layers, self.group.layers, strict=True):
             self._add(codelet, layer, (layer.sample, layer.row, layer.column))
+        borders = list(self._borders())
         fills = [self._fill()] if self.fills else []
-        own = [(codelet, self.group.layers[0]) for codelet in (*map(self._load_whole, loaded), *fills)]
+        own = [(codelet, self.group.layers[0]) for codelet in (*map(self._load_whole, loaded), *fills, *borders)]
         for codelet, layer in (*own, *copied):
             yield Turn(self._add(codelet, layer))
         loads = {
@@ -197,6 +192,21 @@ class FusedBuilder:
             for what, codelet, own in self._moves(source)
         }
         yield from self._updates(moves, loads)
+
+    def _borders(self) -> Iterator[CodeletOp]:
+        """What fills room around maps that are kept, and beside the rows of others, for all samples."""
+        for source in self.group.scheme.sources:
+            value = self.group.value_of(source.number)
+            if value in self.onchip.kept:
+                border = self._border(border_codelet, value) if source.number >= 0 else None
+            else:
+                border = self._border(columns_codelet, value) if self._has_columns(value) else None
+            if border is not None:
+                yield border
+
+    def _has_columns(self, value: SSAValue) -> bool:
+        """Whether there is room beside the rows of a map."""
+        return value in self.paddings and bool(self.paddings[value].before[3] or self.paddings[value].after[3])
 
     def _kept_map(self, value: SSAValue) -> bool:
         """Whether a map is kept that is not on chip yet and comes from DRAM; it gets a tensor."""
@@ -213,7 +223,7 @@ class FusedBuilder:
         for sample in range(self.group.samples):
             for update in self.group.scheme.updates():
                 number = update.source.number
-                for what, rows in _steps(update):
+                for what, rows in steps(update):
                     columns = update.columns
                     if not rows or not columns:
                         continue
@@ -231,6 +241,9 @@ class FusedBuilder:
         value, machine = self.group.value_of(source.number), self.group.machine
         axis = row_axis(len(shape_of(value)))
         own = ("i0", "" if axis is None else f"i{axis}", "i3" if axis == 2 else "")
+        is_ring = value in self.paddings and value not in self.onchip.kept
+        if is_ring and (border := self._border(rows_codelet, value)) is not None:
+            yield BORDER, border, (SAMPLES if shape_of(value)[0] > 1 else "", ROWS, "")
         if source.number < 0 and value not in self.onchip.kept:
             yield MAKE, self._move(value, source.name, inward=True), own
         elif source.number >= 0 and value in self.offchip:
@@ -255,10 +268,12 @@ class FusedBuilder:
         value = self.group.value_of(source.number)
         if value in self.regions:
             return
-        shape = shape_of(value)
+        padding, shape = self.group.paddings.get(value), shape_of(value)
+        if padding is not None and not source.whole and not self.group.tile[1]:
+            self.paddings |= {value: padding} if can_fill(self.group.machine, value, padding) else {}
         axis = row_axis(len(shape))
         ring = [1 if i == 0 else source.rows.held if i == axis else 0 for i in range(len(shape))]
-        type_ = SurrogateType.get(shape, element_of(value), self.group.map_memory)
+        type_ = SurrogateType.get(self._sizes(value), element_of(value), self.group.map_memory)
         if self.group.tile[1] and len(shape) == 4:
             ring[3] = source.columns.held
         self.regions[value] = self._tensor(source.main.name, type_, ring)
@@ -308,14 +323,19 @@ class FusedBuilder:
 
     def _shift(self, root: SSAValue, value: SSAValue) -> tuple[int, ...]:
         """Where the first element of a map with room around it lies, in the shape of `value`."""
-        padding = self.onchip.paddings.get(root)
+        padding = self.paddings.get(root)
         return padding.seen_as(shape_of(value)).before if padding is not None else ()
+
+    def _sizes(self, value: SSAValue) -> Sequence[int]:
+        """The extents of a map on chip."""
+        padding = self.paddings.get(value)
+        return shape_of(value) if padding is None else padding.sizes(shape_of(value))
 
     def _viewed(self, root: SSAValue, region: SSAValue, value: SSAValue) -> SSAValue:
         """The tensor on chip `region` of a map in the shape of `value`."""
         if shape_of(root) == shape_of(value):
             return region
-        padding, shape = self.onchip.paddings.get(root), shape_of(value)
+        padding, shape = self.paddings.get(root), shape_of(value)
         sizes = shape if padding is None else padding.seen_as(shape).sizes(shape)
         type_ = SurrogateType.get(sizes, element_of(value), surrogate(region).memory)
         view = ViewOp(region, type_)
@@ -360,8 +380,9 @@ class FusedBuilder:
 
     def _move(self, value: SSAValue, name: str, *, inward: bool) -> CodeletOp:
         """Rows of a map from DRAM, or to it."""
-        ends = self.offchip[value], self.regions[value]
-        return transfer_codelet(f"{name}.{'load' if inward else 'store'}", ends, shape_of(value), inward=inward)
+        ends, shift = (self.offchip[value], self.regions[value]), self._shift(value, value)
+        title = f"{name}.{'load' if inward else 'store'}"
+        return transfer_codelet(title, ends, shape_of(value), inward=inward, shift=shift)
 
     def _load_whole(self, value: SSAValue) -> CodeletOp:
         """A map from DRAM in pieces: samples, and rows of them, so that who reads them waits for less."""
@@ -380,20 +401,3 @@ class FusedBuilder:
         """A map from DRAM, or to it, in pieces of its axes 0 and `cut`, of whole bursts of DRAM."""
         codelet = self._move(value, value.name_hint or "map", inward=inward)
         return in_pieces(codelet, value, cut, offchip(self.group.machine).align_bytes)
-
-
-def _steps(update: Update) -> Iterator[tuple[str, range]]:
-    """What an update does, with rows: those kept from the row of tiles before come back, those of the next are kept.
-
-    SIDE has all columns, which are copied there as soon as they are made (the paper's has those outside of MAIN only,
-    each of which moves when it leaves MAIN); rows that stay longer keep their places in it.
-    """
-    axis, fresh = update.source.rows, update.rows
-    window = axis.window(update.row)
-    if update.source.side is not None:
-        yield RESTORE, range(window.start, fresh.start)
-    yield MAKE, fresh
-    yield STORE, fresh
-    if update.source.side is not None and update.row < axis.last:
-        following = axis.window(update.row + 1)
-        yield SAVE, range(max(following.start, fresh.start), min(following.stop, window.stop))

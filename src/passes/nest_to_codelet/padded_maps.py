@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from xdsl.ir import SSAValue
 
-from ...algebra.expr import Num
+from ...algebra.expr import Expr, Num
 from ...costs.mapping.binding import pricer_of
-from ...costs.mapping.problem import touches
 from ...costs.mapping.tree import Leaf
 from ...dialects import nest
-from ...dialects.codelet import CodeletOp
+from ...dialects.codelet import CodeletOp, TensorOp
 from ...dialects.types import element_of, shape_of, tensor
 from ...errors import TilewrightError
 from ...machine import Machine
@@ -22,30 +20,17 @@ from ..nest.storage import overwritten_inputs
 from ..nest.trees import set_mapping
 from .fused_codelets import LayerBuilder, Place
 from .fused_layers import FusedGroup, FusedLayer, read_whole
-from .map_pieces import channel_axis
+from .map_pieces import row_axis
+from .padding import Padding, wanted_padding
 
-SAMPLES = "n"
-"""The dim of samples of the codelet that writes around a map."""
+SAMPLES, ROWS = "n", "rows"
+"""The dims of samples and rows of codelets that write around a map."""
 
+Slab = Sequence[tuple[int, int]]
+"""The first index along each axis, and how many there are."""
 
-@dataclass(frozen=True)
-class Padding:
-    """Elements of `value` before and after each axis of a map."""
-
-    before: tuple[int, ...]
-    after: tuple[int, ...]
-    value: float
-
-    def sizes(self, shape: tuple[int, ...]) -> list[int]:
-        """The extents with padding."""
-        return [b + n + a for b, n, a in zip(self.before, shape, self.after, strict=True)]
-
-    def seen_as(self, shape: tuple[int, ...]) -> Padding:
-        """The padding of a view, which differs from the map in leading axes that have none."""
-        rank = len(shape)
-        before, after = (((0,) * rank + side)[len(side) :] for side in (self.before, self.after))
-        return Padding(before, after, self.value)
-
+Border = tuple[FusedLayer, str]
+"""A layer that writes around a map, and the name of what it reads."""
 
 Groups = Mapping[nest.GroupOp, FusedGroup]
 
@@ -54,48 +39,21 @@ def paddings(groups: Groups, kept: frozenset[SSAValue], machine: Machine) -> dic
     """The kept maps that all readers can read with room around them, and how much of it they want."""
     found: dict[SSAValue, Padding] = {}
     for group in dict.fromkeys(groups.values()):
-        if not group.whole:
-            continue
-        for root in group.layers[0].made.values():
-            if root in kept and root.owner is group.layers[0].op:
-                padding = _padding(root, groups)
-                if padding is not None and _can_fill(machine, root, padding):
+        for layer in group.layers:
+            for root in layer.made.values():
+                readers = _readers(root, groups) if root in kept and root.owner is layer.op else None
+                padding = wanted_padding(root, readers) if readers is not None else None
+                if padding is not None and can_fill(machine, root, padding):
                     found[root] = padding
     return found
 
 
-def _padding(root: SSAValue, groups: Groups) -> Padding | None:
-    """What readers of a map want around it; None where one cannot have it, or none wants any."""
-    shape = shape_of(root)
-    before, after = [0] * len(shape), [0] * len(shape)
-    values, views = set[float](), set[tuple[int, ...]]()
-    readers = _readers(root, groups)
-    if readers is None:
-        return None
-    for layer in readers:
-        for name, pieces in layer.maps.items():
-            if not any(piece.root is root for piece in pieces):
-                continue
-            seen = shape_of(layer.inputs[name])
-            views |= {shape_of(piece.value) for piece in pieces if piece.root is root}
-            for use in touches(layer.problem, name):
-                for axis, form in enumerate(use.forms):
-                    if len(pieces) > 1 and axis == channel_axis(len(seen)):
-                        continue
-                    low, high = form.range(layer.problem.extents)
-                    own = axis - len(seen) + len(shape)
-                    if own >= 0 and seen[axis:] == shape[own:]:
-                        before[own], after[own] = max(before[own], -low), max(after[own], high - shape[own] + 1)
-                    elif low < 0 or high >= seen[axis]:
-                        return None
-            values |= set(_pad_values(layer, name))
-    padded = [axis for axis in range(len(shape)) if before[axis] or after[axis]]
-    if len(values) != 1 or not padded:
-        return None
-    inner = shape[padded[0] :]
-    if any(view[-len(inner) :] != inner for view in views):  # a padded axis and those behind it are as in the map
-        return None
-    return Padding(tuple(before), tuple(after), values.pop())
+def loaded_paddings(group: FusedGroup, kept: frozenset[SSAValue]) -> dict[SSAValue, Padding]:
+    """What a layer that runs as a whole wants around the maps that are loaded for it."""
+    (layer,) = group.layers
+    left_out = {*kept, *layer.made.values(), *layer.copied.values(), *overwritten_inputs(layer.op).values()}
+    found = {root: wanted_padding(root, [layer]) for root in group.outside if root not in left_out}
+    return {r: padding for r, padding in found.items() if padding is not None and can_fill(group.machine, r, padding)}
 
 
 def _readers(value: SSAValue, groups: Groups) -> list[FusedLayer] | None:
@@ -114,42 +72,40 @@ def _readers(value: SSAValue, groups: Groups) -> list[FusedLayer] | None:
     return list(found)
 
 
-def _pad_values(layer: FusedLayer, name: str) -> Iterator[float]:
-    buffers = layer.op.buffers()
-    for kernel in layer.op.kernels:
-        operands = kernel.operands_by_name
-        yield from (value for tensor_, value in kernel.pads.items() if buffers[operands[tensor_]] == name)
-
-
-def _can_fill(machine: Machine, root: SSAValue, padding: Padding) -> bool:
+def can_fill(machine: Machine, root: SSAValue, padding: Padding) -> bool:
+    """Whether the machine has instructions that write around a map."""
     try:
-        _border_layer(machine, root, padding)
+        _border_layer(machine, root, padding.sizes(shape_of(root)), _around(padding, shape_of(root)))
     except TilewrightError:
         return False
     return True
 
 
-def _border_layer(machine: Machine, root: SSAValue, padding: Padding) -> tuple[FusedLayer, str]:
-    """A layer that writes one element all around a map, and the name of what it reads."""
+def _around(padding: Padding, shape: tuple[int, ...]) -> Iterator[Slab]:
+    """What lies around a map, as first index and count along each axis: all samples of each."""
+    sizes = padding.sizes(shape)
+    for axis, size in enumerate(sizes):
+        for start, count in ((0, padding.before[axis]), (size - padding.after[axis], padding.after[axis])):
+            if count:
+                yield [(start, count) if i == axis else (0, n) for i, n in enumerate(sizes)]
+
+
+def _border_layer(machine: Machine, root: SSAValue, sizes: Sequence[int], slabs: Iterable[Slab]) -> Border:
+    """A layer that writes one element all over slabs of a map of `sizes`, with dims of samples and rows for all."""
     builder = GroupBuilder("border")
-    sizes = padding.sizes(shape_of(root))
     type_ = tensor(sizes, element_of(root))
-    source = _element(root)
-    term = builder.term(source, "B", [Num(0)])
+    term = builder.term(_element(root), "B", [Num(0)])
     result: SSAValue | None = None
-    samples = builder.dim(SAMPLES, sizes[0])
-    for axis in range(len(sizes)):
-        for start, count in ((0, padding.before[axis]), (sizes[axis] - padding.after[axis], padding.after[axis])):
-            if not count:
-                continue
-            target = [
-                index(
-                    samples if i == 0 and axis != 0 else builder.dim(f"i{axis}_{start}_{i}", count if i == axis else n),
-                    start if i == axis else 0,
-                )
-                for i, n in enumerate(sizes)
-            ]
-            result = builder.kernel("border", type_, target, copy, [term], into=result).value
+    shared: dict[tuple[str, int], Mapping[str, int]] = {}
+    for number, slab in enumerate(slabs):
+        target: list[Expr] = []
+        for axis, (start, count) in enumerate(slab):
+            name = {0: SAMPLES, row_axis(len(sizes)): ROWS}.get(axis) if count == sizes[axis] else None
+            name = name or f"i{number}_{axis}"
+            if (name, count) not in shared:
+                shared[name, count] = builder.dim(name, count)
+            target.append(index(shared[name, count], start))
+        result = builder.kernel("border", type_, target, copy, [term], into=result).value
     assert result is not None
     op = builder.finish([result], None)
     pricer = pricer_of(machine)
@@ -169,7 +125,32 @@ def border_codelet(
     machine: Machine, name: str, root: SSAValue, padding: Padding, ends: tuple[SSAValue, SSAValue]
 ) -> CodeletOp:
     """Writes the element on chip of `ends` all around the map in the other one."""
-    layer, source = _border_layer(machine, root, padding)
+    shape = shape_of(root)
+    return _codelet(machine, name, _border_layer(machine, root, padding.sizes(shape), _around(padding, shape)), ends)
+
+
+def rows_codelet(
+    machine: Machine, name: str, root: SSAValue, padding: Padding, ends: tuple[SSAValue, SSAValue]
+) -> CodeletOp:
+    """Writes the element on chip of `ends` all over rows of the map in the other one, those around it among them."""
+    sizes = padding.sizes(shape_of(root))
+    return _codelet(machine, name, _border_layer(machine, root, sizes, [[(0, n) for n in sizes]]), ends)
+
+
+def columns_codelet(
+    machine: Machine, name: str, root: SSAValue, padding: Padding, ends: tuple[SSAValue, SSAValue]
+) -> CodeletOp:
+    """Writes the element on chip of `ends` beside all rows that a ring has of one sample of a map."""
+    sizes = padding.sizes(shape_of(root))
+    ring = ends[1].owner.ring.get_values() if isinstance(ends[1].owner, TensorOp) and ends[1].owner.ring else sizes
+    held = [kept or n for kept, n in zip(ring, sizes, strict=True)]
+    sides = (0, padding.before[3]), (sizes[3] - padding.after[3], padding.after[3])
+    slabs = [[*((0, n) for n in held[:3]), side] for side in sides if side[1]]
+    return _codelet(machine, name, _border_layer(machine, root, sizes, slabs), ends)
+
+
+def _codelet(machine: Machine, name: str, border: Border, ends: tuple[SSAValue, SSAValue]) -> CodeletOp:
+    layer, source = border
     element, target = ends
     places = {source: [Place(element, 0, 1)], next(iter(layer.made)): [Place(target, 0, 1)]}
     codelet = LayerBuilder(machine, layer, places, {}).build()

@@ -345,3 +345,29 @@ codelet.program @main {
     codelet.compute @VPU::@unary "O[c] = relu(A[c])" (%Z, %Z) dims {a = c} functions {F = relu} borders [A] : (!codelet.surrogate<1xf32, @GBUF>, !codelet.surrogate<1xf32, @GBUF>)
   }
 }
+
+// -----
+
+// CHECK: expected accesses of both sides that differ by constants
+codelet.program @main {
+  %x = codelet.tensor "x" input : !codelet.surrogate<1x2x8x4xf32, @DRAM>
+  %r = codelet.tensor "r" temp ring [1, 0, 3, 0] : !codelet.surrogate<1x2x8x4xf32, @GBUF>
+  codelet.fused @group updates dense<[[0, 0, 0, 2]]> : tensor<1x4xi64> samples ["n"] rows ["h"] {
+    codelet.codelet @load dims {n = 1, c = 2, h = 8, w = 4} (%X = %x : !codelet.surrogate<1x2x8x4xf32, @DRAM>, %R = %r : !codelet.surrogate<1x2x8x4xf32, @GBUF>) {
+      codelet.transfer %X -> %R over "X[n, c, h, w]" into "R[n, c, 2 * h, w]" : !codelet.surrogate<1x2x8x4xf32, @DRAM> -> !codelet.surrogate<1x2x8x4xf32, @GBUF>
+    }
+  }
+}
+
+// -----
+
+// CHECK: expected a local on at least one side of a transfer
+codelet.program @main {
+  %x = codelet.tensor "x" input : !codelet.surrogate<1x2x8x4xf32, @DRAM>
+  %r = codelet.tensor "r" temp ring [1, 0, 3, 0] : !codelet.surrogate<1x2x8x4xf32, @GBUF>
+  codelet.fused @group updates dense<[[0, 0, 0, 2]]> : tensor<1x4xi64> samples ["n"] rows ["h"] {
+    codelet.codelet @load dims {n = 1, c = 2, h = 8, w = 4} (%X = %x : !codelet.surrogate<1x2x8x4xf32, @DRAM>, %R = %r : !codelet.surrogate<1x2x8x4xf32, @GBUF>) {
+      codelet.transfer %X -> %R into "R[n, c, h, w]" : !codelet.surrogate<1x2x8x4xf32, @DRAM> -> !codelet.surrogate<1x2x8x4xf32, @GBUF>
+    }
+  }
+}

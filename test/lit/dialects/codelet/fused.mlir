@@ -23,6 +23,13 @@ codelet.program @main {
       }
     }
   }
+  %wide = codelet.tensor "wide" temp ring [1, 0, 3, 0] at 128 : !codelet.surrogate<1x2x10x6xf32, @GBUF>
+  codelet.fused @inside updates dense<[[0, 0, 0, 2]]> : tensor<1x4xi64> samples ["n"] rows ["h"] {
+    codelet.codelet @load dims {n = 1, c = 2, h = 8, w = 4} (%X = %x : !codelet.surrogate<1x2x8x4xf32, @DRAM>, %R = %wide : !codelet.surrogate<1x2x10x6xf32, @GBUF>) {
+      // CHECK: codelet.transfer %X -> %R over "X[n, c, h, w]" into "R[n, c, h + 1, w + 1]" :
+      codelet.transfer %X -> %R over "X[n, c, h, w]" into "R[n, c, h + 1, w + 1]" : !codelet.surrogate<1x2x8x4xf32, @DRAM> -> !codelet.surrogate<1x2x10x6xf32, @GBUF>
+    }
+  }
   // CHECK:      codelet.fused @tiles updates dense<[[0, 0, 0, 2, 1, 3], [0, 0, 2, 1, 0, 4]]> : tensor<2x6xi64> samples ["n"] rows ["h"] columns ["w"] {
   codelet.fused @tiles updates dense<[[0, 0, 0, 2, 1, 3], [0, 0, 2, 1, 0, 4]]> : tensor<2x6xi64> samples ["n"] rows ["h"] columns ["w"] {
     codelet.codelet @store dims {n = 1, c = 2, h = 8, w = 4} (%X = %x : !codelet.surrogate<1x2x8x4xf32, @DRAM>, %R = %r : !codelet.surrogate<1x2x8x4xf32, @GBUF>) {

@@ -1,6 +1,6 @@
 // RUN: tilewright-opt %s -p 'load-target{target="edge16"},nest-schedule' | filecheck %s --check-prefix LARGE
 // RUN: tilewright-opt %s -p 'load-target{target="edge16:GBUF.depth=80"},nest-schedule' | filecheck %s --check-prefix SMALL
-// RUN: tilewright-opt %s -p 'load-target{target="edge16:GBUF.depth=16"},nest-schedule' | filecheck %s --check-prefix TINY
+// RUN: tilewright-opt %s -p 'load-target{target="edge16:GBUF.depth=20"},nest-schedule' | filecheck %s --check-prefix TINY
 
 // With room for all, each layer runs as a whole and its result stays.  In 5 KiB a map of 8 KiB does not stay: both
 // layers run together, some rows at a time; in 1 KiB fewer.

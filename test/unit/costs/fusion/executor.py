@@ -39,10 +39,13 @@ class Executor:
             self.time += 1
 
     def compute(self, number: int, fresh: set[Spot]) -> None:
+        held, inside = self.scheme.by_number, range(self.graph.layers[number].shape.height)
         for edge in self.graph.layers[number].edges:
-            extent = self.graph.source(edge.producer).shape
+            extent, around = self.graph.source(edge.producer).shape, held[edge.producer].rows
             for row, column in fresh:
-                rows = positions(edge.rows, row, extent.height)
+                if row not in inside:  # is filled, not computed
+                    continue
+                rows = positions(edge.rows, row, extent.height, around.before, around.after)
                 needed = spots(rows, positions(edge.columns, column, extent.width))
                 assert needed <= self.present[edge.producer], f"{number} reads what {edge.producer} does not hold"
                 self.read[edge.producer] |= dict.fromkeys(needed, self.time)
@@ -88,11 +91,11 @@ def common(axis: Axis, index: int) -> range:
     return range(then.start, max(then.start, now.stop))
 
 
-def positions(window: Window, index: int, extent: int) -> list[int]:
+def positions(window: Window, index: int, extent: int, before: int = 0, after: int = 0) -> list[int]:
     if window.whole:
         return list(range(extent))
     start = index * window.stride - window.pad
-    return [p for p in range(start, start + window.reach, window.dilation) if 0 <= p < extent]
+    return [p for p in range(start, start + window.reach, window.dilation) if -before <= p < extent + after]
 
 
 def random_window(random: Random, dense: bool) -> Window:

@@ -18,6 +18,7 @@ from tilewright.costs.fusion import (
     LayerGraph,
     Platform,
     RegionManager,
+    Room,
     Scheme,
     Shape,
     Window,
@@ -158,6 +159,28 @@ def test_every_read_finds_its_element(seed: int):
         assert run.live(source.number) <= run.peak[source.number] <= allocated
         if source.number in nodes and source.leaves:
             assert len(run.made[source.number]) == graph.layers[source.number].shape.volume
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_reads_out_of_bounds_find_the_rows_around_a_map(seed: int):
+    """Rows before and after those of maps are held when they are read, and no more of them than some round needs."""
+    random = Random(seed)
+    graph = random_graph(random, random.randint(1, 6), random.randint(4, 12), dense=False)
+    rooms: dict[int, Room] = {}
+    for layer in graph.layers:
+        for producer, rows, _ in layer.edges:
+            last = (layer.shape.height - 1) * rows.stride - rows.pad + rows.reach
+            after = max(0, last - graph.source(producer).shape.height)
+            before, behind, columns = rooms.get(producer, Room(0, 0, 2))
+            rooms[producer] = Room(max(before, rows.pad), max(behind, after), columns)
+    scheme = scheme_of(graph, range(len(graph)), (random.choice((1, 1, 2, 3)), 0), ROOMY, rooms=rooms)
+    Executor(graph, scheme).run()
+    for source in scheme.sources:
+        if not source.whole and source.number in rooms:
+            rounds = range(source.rows.first, source.rows.last + 1)
+            assert source.rows.held == max(len(source.rows.window(index)) for index in rounds)
+            shape = graph.source(source.number).shape
+            assert source.main.size == source.rows.held * (shape.width + 2) * shape.channels
 
 
 @pytest.mark.parametrize("seed", range(40))
