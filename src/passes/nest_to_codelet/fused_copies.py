@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...algebra.expr import Access
 from ...algebra.printer import print_expr
@@ -13,10 +13,12 @@ from ...costs.mapping.binding import pricer_of
 from ...costs.mapping.place import memory_path
 from ...costs.mapping.tree import Leaf
 from ...dialects.codelet import CodeletOp, LoopOp, TransferOp, entry
+from ...dialects.codelet_rules import surrogate
 from ...dialects.types import shape_of, size_bytes, tensor_type
 from ...machine import Machine
 from ..graph_to_nest.builder import GroupBuilder, index
 from ..graph_to_nest.movement import whole
+from ..nest.arrivals import weight_pieces
 from ..nest.nest_map import bind_in_place
 from ..nest.trees import set_mapping
 from .fused_codelets import LayerBuilder, Place
@@ -61,6 +63,28 @@ def transfer_codelet(
     (source, over), (target, into) = sides if inward else sides[::-1]
     block.add_op(TransferOp(source, target, over=over, into=into if shift else None))
     return CodeletOp(name, dims or {"one": 1}, list(ends), Region(block))
+
+
+def weights_codelet(layer: FusedLayer, pairs: Mapping[SSAValue, tuple[SSAValue, SSAValue]]) -> CodeletOp:
+    """Loads weights of a layer, each from the first of two tensors to the second.
+
+    One that its layer works on in pieces comes last, in these: all pieces are used with the others.
+    """
+    dims: dict[str, int] = {}
+    pieces = weight_pieces(layer)
+    cut = None if pieces is None else pieces.weight
+    ordered = sorted(pairs.items(), key=lambda item: item[0] is cut)
+    values = list(dict.fromkeys(value for _, pair in ordered for value in pair))
+    block = entry([value.type for value in values], [f"t{i}" for i in range(len(values))])
+    inside = dict(zip(values, block.args, strict=True))
+    for place, (weight, (source, target)) in enumerate(ordered):
+        own = {f"w{place}_{i}": extent for i, extent in enumerate(surrogate(target).sizes)}
+        dims |= own
+        op: Operation = TransferOp(inside[source], inside[target], over=f"W[{', '.join(own)}]")
+        if pieces is not None and weight is cut:
+            op = LoopOp(f"w{place}_{pieces.axis}", pieces.step, Region(Block([op])))
+        block.add_op(op)
+    return CodeletOp(f"{layer.op.sym_name.data}.weights", dims or {"one": 1}, values, Region(block))
 
 
 def copy_cycles(layer: FusedLayer, machine: Machine) -> float:

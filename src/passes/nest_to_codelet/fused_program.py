@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...costs.fusion.scheme import Held
 from ...costs.mapping.place import offchip
-from ...dialects.codelet import CodeletOp, LoopOp, SurrogateType, TensorOp, TransferOp, ViewOp, entry
+from ...dialects.codelet import CodeletOp, SurrogateType, TensorOp, ViewOp, entry
 from ...dialects.codelet_fused import FillOp, FusedOp
 from ...dialects.codelet_rules import surrogate
 from ...dialects.layer_attributes import nodes_of, set_nodes
@@ -27,7 +27,7 @@ from ..nest.arrivals import outermost_cut, weight_pieces
 from ..nest.storage import last_writer
 from . import fused_codelets
 from .fused_codelets import LayerBuilder, padded
-from .fused_copies import copy_codelet, in_pieces, in_rows, transfer_codelet
+from .fused_copies import copy_codelet, in_pieces, in_rows, transfer_codelet, weights_codelet
 from .fused_layers import FusedGroup, FusedLayer
 from .fused_marks import OnChip
 from .fused_turns import BORDER, MAKE, RESTORE, SAVE, STORE, Turn, steps
@@ -359,24 +359,9 @@ class FusedBuilder:
 
     def _load(self, layer: FusedLayer) -> CodeletOp | None:
         """Loads the weights of a layer that are on chip as a whole."""
-        dims: dict[str, int] = {}
         known = (value for value in layer.weights.values() if (layer, value) in self.onchip.weights)
-        pairs = [(self.offchip[value], self.onchip.weights[layer, value]) for value in dict.fromkeys(known)]
-        pieces = weight_pieces(layer)
-        if pieces is not None:  # what all pieces are used with comes first
-            pairs.sort(key=lambda pair: pair[1] is self.onchip.weights[layer, pieces.weight])
-        values = list(dict.fromkeys(value for pair in pairs for value in pair))
-        block = entry([value.type for value in values], [f"t{i}" for i in range(len(values))])
-        inside = dict(zip(values, block.args, strict=True))
-        for place, (source, target) in enumerate(pairs):
-            own = {f"w{place}_{i}": extent for i, extent in enumerate(surrogate(target).sizes)}
-            dims |= own
-            op: Operation = TransferOp(inside[source], inside[target], over=f"W[{', '.join(own)}]")
-            if pieces is not None and target is self.onchip.weights[layer, pieces.weight]:
-                op = LoopOp(f"w{place}_{pieces.axis}", pieces.step, Region(Block([op])))
-            block.add_op(op)
-        name = f"{layer.op.sym_name.data}.weights"
-        return CodeletOp(name, dims or {"one": 1}, values, Region(block)) if pairs else None
+        pairs = {value: (self.offchip[value], self.onchip.weights[layer, value]) for value in known}
+        return weights_codelet(layer, pairs) if pairs else None
 
     def _move(self, value: SSAValue, name: str, *, inward: bool) -> CodeletOp:
         """Rows of a map from DRAM, or to it."""
