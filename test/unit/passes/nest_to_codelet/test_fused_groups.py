@@ -12,8 +12,9 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from tilewright.backends.link import link
 from tilewright.backends.program import Program, load_program
 from tilewright.backends.simulator import simulate
-from tilewright.dialects.codelet import ProgramOp, TensorOp
+from tilewright.dialects.codelet import ComputeOp, ProgramOp, TensorOp, TransferOp
 from tilewright.dialects.codelet_fused import FusedOp
+from tilewright.dialects.codelet_rules import surrogate
 from tilewright.dialects.graph import FusedGroupOp
 from tilewright.driver import (
     CompileOptions,
@@ -108,6 +109,15 @@ def test_codelets_mean_the_same():
         expected = list(reference(load_model(model), inputs).values())
         assert len(outputs) == len(expected)
         assert all(any(np.array_equal(made, value) for made in outputs) for value in expected)
+
+
+@pytest.mark.parametrize(("name", "target"), [("residual", "cocco_npu"), ("residual of 3", "cocco_npu")])
+def test_rings_have_room_for_what_is_read_out_of_bounds(name: str, target: str):
+    _, module = compiled(name, text_of(target, 1))
+    assert not any(op.border_names for op in module.walk() if isinstance(op, ComputeOp))
+    moved = [op for op in module.walk() if isinstance(op, TransferOp) and op.into is not None]
+    assert moved
+    assert all(surrogate(op.destination).sizes[2:] > surrogate(op.source).sizes[2:] for op in moved)
 
 
 def test_less_moves_than_layer_by_layer():
