@@ -1,7 +1,8 @@
 """Computes on tensors of which a part is there: cut where a ring comes round, and where operands leave the tensor.
 
 A compute over ranges of its dims becomes computes over parts of them, in each of which every operand lies in one
-stretch of its tensor's ring, or is wholly out of bounds and replaced by its border.
+stretch of its tensor's ring, or is wholly out of bounds and replaced by its border.  Products with a border of zeros
+are left out.
 """
 
 from __future__ import annotations
@@ -48,11 +49,20 @@ class _Watched:
 
 
 class Cutter:
-    """Cuts the ranges of one compute, whose dims `spread` run on several instances at a time."""
+    """Cuts the ranges of one compute, whose dims `spread` run on several instances at a time.
 
-    def __init__(self, codelet: Codelet, plan: ComputePlan, spread: frozenset[str] = frozenset()) -> None:
+    What reads operands `skipped` (by position) out of bounds is left out.
+    """
+
+    def __init__(
+        self,
+        codelet: Codelet,
+        plan: ComputePlan,
+        spread: frozenset[str] = frozenset(),
+        skipped: frozenset[int] = frozenset(),
+    ) -> None:
         self.codelet = codelet
-        self.spread = spread
+        self.spread, self.skipped = spread, skipped
         self.watched: list[_Watched] = []
         for operand in plan.operands:
             surrogate = codelet.surrogates[operand.surrogate]
@@ -82,7 +92,8 @@ class Cutter:
                 yield from self._cut(item, ranges)
                 return
         self._check(outside, ranges)
-        yield Box(ranges, frozenset(outside))
+        if not outside & self.skipped:
+            yield Box(ranges, frozenset(outside))
 
     def _check(self, outside: set[int], ranges: Ranges) -> None:
         for item in self.watched:
@@ -135,8 +146,7 @@ class NonzeroCutter(Cutter):
 
     def __init__(self, codelet: Codelet, plan: ComputePlan, node: Issue, axes: Sequence[int]) -> None:
         super().__init__(codelet, plan, spread_dims(node))
-        names = tensors_of(node.statement)
-        operand = next(o for o in plan.operands if o.surrogate == node.tensors[names.index(node.zeros)])
+        operand = next(o for o in plan.operands if o.surrogate == _zeros(node))
         self.watched = [
             _Watched(operand, operand.forms[axis], node.inside[axis][1], 0, node.inside[axis][0]) for axis in axes
         ]
@@ -146,7 +156,7 @@ class NonzeroCutter(Cutter):
         """Along all axes with zeros, and along each of them."""
         if not node.zeros or plan.binding.expansion is not None:
             return ()
-        shape = codelet.surrogates[node.tensors[tensors_of(node.statement).index(node.zeros)]].shape
+        shape = codelet.surrogates[_zeros(node)].shape
         axes = [axis for axis, ends in enumerate(node.inside) if ends != (0, shape[axis])]
         ways = dict.fromkeys([tuple(axes), *((axis,) for axis in axes)] if axes else ())
         return tuple(cls(codelet, plan, node, way) for way in ways)
@@ -164,8 +174,14 @@ def cutters_of(codelet: Codelet, plan: ComputePlan, node: Issue) -> tuple[Cutter
     With the first a convolution over borders is cut into its taps.  With the second it is cut into rows and columns at
     the borders and those between, which have all taps: few taps at a time may take longer to feed than to sum up.
     """
-    spread = spread_dims(node)
-    return tuple(Cutter(codelet, plan, dims) for dims in dict.fromkeys((spread, frozenset[str]())))
+    spread, zeros = spread_dims(node), _zeros(node)
+    skipped = frozenset(o.position for o in plan.operands if o.surrogate == zeros and o.border >= 0)
+    return tuple(Cutter(codelet, plan, dims, skipped) for dims in dict.fromkeys((spread, frozenset[str]())))
+
+
+def _zeros(node: Issue) -> int:
+    """The surrogate of the operand that is zero outside of some indices; -1 where there is none."""
+    return node.tensors[tensors_of(node.statement).index(node.zeros)] if node.zeros else -1
 
 
 def spread_dims(node: Issue) -> frozenset[str]:

@@ -172,6 +172,8 @@ def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer, rows_
 def row_tree(group: FusedGroup, layer: FusedLayer, pricer: Pricer) -> tuple[Node, ...]:
     """The first way to make the rows of an update, or another whose units take `CLEARLY` of it at most.
 
+    Of each way pieces are taken with which units take least.
+
     The price leaves out how updates of several layers overlap; they overlap more where each makes fewer rows.
     """
     from ..nest_to_codelet.fused_tiles import row_trees
@@ -179,7 +181,7 @@ def row_tree(group: FusedGroup, layer: FusedLayer, pricer: Pricer) -> tuple[Node
     def cycles(tree: tuple[Node, ...]) -> float:
         return sum(bind_tree(layer.problem, tree, pricer)[1].queue_cycles.values())
 
-    first, *others = row_trees(group, layer)
+    first, *others = (min(trees, key=cycles) for trees in row_trees(group, layer))
     best = min(others, key=cycles, default=first)
     return best if others and cycles(best) <= CLEARLY * cycles(first) else first
 

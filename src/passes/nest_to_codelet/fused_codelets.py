@@ -15,10 +15,11 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...algebra.affine import Affine, to_affine
 from ...algebra.expr import Access, Call, Expr, Statement
-from ...algebra.statement import accesses
+from ...algebra.statement import accesses, tensors_of
 from ...dialects import nest
 from ...dialects.codelet import CodeletOp, ComputeOp, entry
 from ...dialects.codelet_fused import PartOp
+from ...dialects.codelet_rules import surrogate
 from ...dialects.layer_attributes import nodes_of, set_nodes
 from ...machine import Machine
 from .fused_layers import FusedLayer
@@ -158,16 +159,21 @@ class LayerBuilder(CodeletBuilder):
         return found
 
     def _mark_zeros(self, op: ComputeOp, inside: Mapping[str, str], pads: Mapping[str, float]) -> None:
-        """Note for a sum of products that the room around one of its maps has zeros."""
+        """Note for a sum of products that one of its maps has zeros out of bounds, or in the room around it."""
         value = op.statement.data.value
         if op.keep is None or op.statement.data.reduce != "+=" or not isinstance(value, Call) or value.fn != "mul":
             return
+        zeros = [name for name in op.border_names if pads[name] == 0]
+        values = dict(zip(tensors_of(op.statement.data), op.tensors, strict=False))
+        found = {name: [(0, size) for size in surrogate(values[name]).sizes] for name in zeros}
         for operand, buffer in inside.items():
             places = self.places[buffer]
             if len(places) == 1 and pads.get(operand) == 0:
                 sizes = self.layer.problem.by_name[buffer].shape
-                ends = [end for first, n in zip(places[0].shift, sizes, strict=True) for end in (first, first + n)]
-                op.zeros, op.zeros_outside = StringAttr(operand), DenseArrayBase.from_list(i64, ends)
+                found[operand] = [(first, first + n) for first, n in zip(places[0].shift, sizes, strict=True)]
+        for operand, ends in found.items():
+            op.zeros = StringAttr(operand)
+            op.zeros_outside = DenseArrayBase.from_list(i64, [end for pair in ends for end in pair])
 
     def _pads(self, node: nest.ComputeOp) -> dict[str, float]:
         """Operand of the capability -> what reads of it out of bounds give."""

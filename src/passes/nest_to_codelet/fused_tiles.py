@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import prod
 from typing import NamedTuple
 
@@ -38,9 +39,14 @@ NEARLY = 1.1
 ROWS_SCRATCH_SHARE = 64
 """The same in groups that run in rows, whose layers have theirs side by side."""
 
+FULL, MOST_FULL = 32, 4
+"""Pieces of multiples of so many iterations fill arrays; so many of those that fit are tried, the largest first."""
 
-def row_trees(group: FusedGroup, layer: FusedLayer) -> list[tuple[Node, ...]]:
+
+def row_trees(group: FusedGroup, layer: FusedLayer) -> list[list[tuple[Node, ...]]]:
     """Loops over samples, rows of an update, and pieces of other dims, around a hold of what is between kernels.
+
+    For each way to cut a layer it, and the same with pieces that may fill arrays better.
 
     nest.for n step 1 { nest.for p step 2 { nest.for k step 32 { nest.hold @GBUF [mac] { computes } } } }
 
@@ -60,7 +66,19 @@ def row_trees(group: FusedGroup, layer: FusedLayer) -> list[tuple[Node, ...]]:
     budget = memory_of(group.machine, memory).capacity_bytes // ROWS_SCRATCH_SHARE
     cuts = [_cut(layer, tile, budget, rows_first) for rows_first in (True, False)]
     room = _room(group, memory)
-    return list(dict.fromkeys(_loops(layer, tile, cut, order, room) for cut in cuts))
+    found: list[list[tuple[Node, ...]]] = []
+    for cut in cuts[: 1 + (cuts[1] != cuts[0])]:
+        found.append([_loops(layer, tile, own, order, room) for own in (cut, *_fuller(layer, tile, cut, budget))])
+    return found
+
+
+def _fuller(layer: FusedLayer, tile: Mapping[str, int], cut: Mapping[str, int], budget: int) -> Iterator[dict[str, int]]:
+    """A cut with other sizes of a dim that is cut besides rows: multiples of `FULL`, where what they leave fits."""
+    for dim, size in cut.items():
+        if dim != layer.row and size < tile[dim]:
+            steps = range(tile[dim] // FULL * FULL, 0, -FULL)
+            fitting = ({**cut, dim: step} for step in steps if step != size)
+            yield from islice((own for own in fitting if scratch_bytes(layer, own) <= budget), MOST_FULL)
 
 
 class WholeTree(NamedTuple):

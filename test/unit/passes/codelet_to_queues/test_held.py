@@ -7,7 +7,7 @@ import pytest
 from tilewright.algebra.affine import Affine
 from tilewright.algebra.parser import parse_statement
 from tilewright.algebra.window import Range, form_low, form_span
-from tilewright.passes.codelet_to_queues.held import Cutter, NonzeroCutter
+from tilewright.passes.codelet_to_queues.held import Cutter, NonzeroCutter, cutters_of
 from tilewright.passes.codelet_to_queues.plan_compute import ComputeOperand, ComputePlan
 from tilewright.passes.codelet_to_queues.tree import Codelet, Issue, Surrogate
 
@@ -68,3 +68,23 @@ def test_products_with_zeros_are_left_out_and_no_others(
         seen += product(range(p.start, p.start + p.extent), range(r.start, r.start + r.extent))
     every = product(range(first, first + rows), range(tap, tap + taps))
     assert sorted(seen) == [(p, r) for p, r in every if 1 <= p + r < 9]
+
+
+@pytest.mark.parametrize("spread", [(), (("x", "p"),)])
+@pytest.mark.parametrize("ranges", [(0, 8, 0, 3), (0, 1, 0, 1), (5, 3, 0, 2), (2, 4, 1, 1)])
+def test_products_with_a_border_of_zeros_are_left_out_and_no_others(
+    spread: tuple[tuple[str, str], ...], ranges: tuple[int, int, int, int]
+):
+    surrogate = Surrogate("X", "M", (8,), "i8", (0,), ring=(5,))
+    operand = ComputeOperand(0, 0, 0, 0, (FORM,), (1,), (1,), False, (5,), 1)
+    plan = ComputePlan(None, (operand,), ("p", "r"), ("r",), [])  # type: ignore[arg-type]
+    statement, dims = parse_statement("O[p] += X[p + r - 1] * W[r]"), (("p", "p"), ("r", "r"))
+    node = Issue("A", "mac", statement, (1, 0, 2, 3), dims, (), (), spread, True, ("X",), zeros="X", inside=((0, 8),))
+    first, rows, tap, taps = ranges
+    for one in cutters_of(Codelet("c", (("p", 8), ("r", 3)), (surrogate,), ()), plan, node):
+        seen: list[tuple[int, int]] = []
+        for box in one.boxes({"p": Range(first, rows), "r": Range(tap, taps)}):
+            p, r = box.ranges["p"], box.ranges["r"]
+            seen += product(range(p.start, p.start + p.extent), range(r.start, r.start + r.extent))
+        every = product(range(first, first + rows), range(tap, tap + taps))
+        assert sorted(seen) == [(p, r) for p, r in every if 0 <= p + r - 1 < 8]

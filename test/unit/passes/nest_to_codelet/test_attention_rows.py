@@ -80,7 +80,7 @@ def test_what_is_between_kernels_is_cut_so_that_the_arrays_read_little():
     scores = next(op for op in groups_of(module) if op.sym_name.data == "scores.q")
     layer = read_layer(scores, pricer)
     group = FusedGroup(pricer.machine, (layer,), (32, 0))
-    trees = row_trees(group, layer)
+    trees = [own[0] for own in row_trees(group, layer)]
     cycles = [bind_tree(layer.problem, tree, pricer)[1].queue_cycles["MX"] for tree in trees]
     assert len(trees) == 2
     assert 3 * cycles[1] < 2 * cycles[0]

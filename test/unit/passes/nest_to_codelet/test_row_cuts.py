@@ -23,7 +23,7 @@ def test_channels_of_which_sums_are_made_again_stay_together():
     pricer = Pricer(machine_of(module))
     (op,) = (op for op in module.walk() if isinstance(op, nest.GroupOp))
     layer = read_layer(op, pricer)
-    tree = row_trees(FusedGroup(pricer.machine, (layer,), (1, 0)), layer)[0]
+    tree = row_trees(FusedGroup(pricer.machine, (layer,), (1, 0)), layer)[0][0]
     cut: list[str] = []
     while isinstance(tree[0], Loop | Hold):
         cut += [tree[0].dim] if isinstance(tree[0], Loop) else []
