@@ -72,7 +72,9 @@ def row_trees(group: FusedGroup, layer: FusedLayer) -> list[list[tuple[Node, ...
     return found
 
 
-def _fuller(layer: FusedLayer, tile: Mapping[str, int], cut: Mapping[str, int], budget: int) -> Iterator[dict[str, int]]:
+def _fuller(
+    layer: FusedLayer, tile: Mapping[str, int], cut: Mapping[str, int], budget: int
+) -> Iterator[dict[str, int]]:
     """A cut with other sizes of a dim that is cut besides rows: multiples of `FULL`, where what they leave fits."""
     for dim, size in cut.items():
         if dim != layer.row and size < tile[dim]:
