@@ -19,6 +19,7 @@ from ..frontends.acg import load_target
 from ..machine import Machine
 from ..option_fields import check_fields
 from ..passes.graph.graph_pack import buffer_bytes
+from ..passes.graph.graph_unfold import WORTH
 from ..universe import find_passes
 from .watch import Watch
 
@@ -104,19 +105,20 @@ def machine_for(target: str | Path | Machine) -> Machine:
 class Room(NamedTuple):
     """What a schedule may take of the buffer, and the ways in which it runs.
 
-    `share` is the part of the buffer that kept maps, weights and locals may take.  The first `span` layers run sample
-    by sample; with `reload` their weights are loaded for each sample, and the `first` of them run with all samples
-    together.  With `rows_first` layers are rather made in
-    pieces of rows than of channels, else rows of pieces of channels count as pieces (`rows_inside`) or not.  With
-    `heads` attention runs head by head (`graph-heads`).  `hidden_share` is what a map between two products may take
-    that are computed in chunks of it (`graph-split-hidden`; 0: none are); with `split_heads` attention is computed in
-    such chunks of one head.  With `slack` of 0 or more weights come into holes between maps, with `late` bytes are
-    taken again as late as can be (`codelet-prefetch`).  With `unfold` taps lie among the channels where these are few
-    (`graph-unfold`), with `band` depthwise convolutions make several results of a row together (`nest-band`), with
-    `spread` weights also come to the memory of maps (`nest-spread-weights`), with `split_joins` channelwise layers of
-    joined maps wait for the last of these only where they read it (`nest-split-joins`), with `split_sums` dense layers
-    of large weights add up what chunks of channels of the convolution before them give (`graph-split-hidden`), with
-    `finer_parts` layers are cut whose weights take more than `FINER_SHARE` of their memory (`nest-split-weights`).
+    `share` is the part of the buffer that kept maps, weights and locals may take. The first `span` layers run
+    sample by sample; with `reload` their weights are loaded for each sample, and the `first` of them run with all
+    samples together. With `rows_first` layers are rather made in pieces of rows than of channels, else rows of
+    pieces of channels count as pieces (`rows_inside`) or not. With `heads` attention runs head by head
+    (`graph-heads`). `hidden_share` is what a map between two products may take that are computed in chunks of it
+    (`graph-split-hidden`; 0: none are); with `split_heads` attention is computed in such chunks of one head. With
+    `slack` of 0 or more weights come into holes between maps, with `late` bytes are taken again as late as can be
+    (`codelet-prefetch`). With `unfold` taps lie among the channels where these are few (`graph-unfold`), a cycle of
+    copies worth `unfold_worth` of products, with `band` depthwise convolutions make several results of a row
+    together (`nest-band`), with `spread` weights also come to the memory of maps (`nest-spread-weights`), with
+    `split_joins` channelwise layers of joined maps wait for the last of these only where they read it
+    (`nest-split-joins`), with `split_sums` dense layers of large weights add up what chunks of channels of the
+    convolution before them give (`graph-split-hidden`), with `finer_parts` layers are cut whose weights take more
+    than `FINER_SHARE` of their memory (`nest-split-weights`).
     Where `rows_share` is not 0, it is what a map between two products may take that are computed for some rows of
     tokens after others (`graph-split-rows`).
     """
@@ -139,6 +141,7 @@ class Room(NamedTuple):
     split_sums: bool = False
     rows_share: float = 0.0
     finer_parts: bool = False
+    unfold_worth: int = WORTH
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
@@ -252,7 +255,7 @@ def pipeline_text(
         "graph-quantize",
         "graph-integers" if pipeline.products is not None else "",
         "graph-pack" if options.partition == SCHEDULE and not options.schedule else "",
-        "graph-unfold" if room.unfold else "",
+        _unfold(room),
         _split_rows(machine, room),
         _split(machine, room),
         "graph-heads" if room.heads else "",
@@ -261,6 +264,12 @@ def pipeline_text(
         *pipeline.stages(options, room),
     )
     return ",".join(_with_extra([stage for stage in stages if stage], options.extra_passes))
+
+
+def _unfold(room: Room) -> str:
+    """The pass that puts taps among channels."""
+    worth = "" if room.unfold_worth == WORTH else f"{{worth={room.unfold_worth}}}"
+    return f"graph-unfold{worth}" if room.unfold else ""
 
 
 def _split(machine: Machine, room: Room) -> str:

@@ -24,7 +24,7 @@ from ..interpreters.constants import Constants
 from ..passes.graph.graph_heads import has_heads
 from ..passes.graph.graph_pack import buffer_bytes
 from ..passes.graph.graph_split_hidden import Hidden, hidden_parts
-from ..passes.graph.graph_unfold import unfoldable
+from ..passes.graph.graph_unfold import WORTH, Unfolding, unfoldable
 from ..passes.nest.nest_band import bands
 from ..passes.nest.nest_schedule import Reader
 from ..passes.nest.nest_split_joins import split_joins
@@ -155,10 +155,17 @@ class _Ways:
         return self.lowering.before(name, pipeline_text(self.target, self.options, room=room))
 
     def unfold(self) -> None:
-        """Taps as channels, where that saves enough work."""
+        """Taps as channels, where that saves enough work; then more of them, where copies save little more than they
+        take.
+        """
         worth_cycles = LEAST_SAVING * self.found[Room()].lower_bound.get("cycles", 0.0)
-        if self.is_worth_more() and self._unfolding_saves() > worth_cycles:
-            self.take(Room(unfold=True))
+        known: list[Unfolding] = []
+        for room in (Room(unfold=True), Room(unfold=True, unfold_worth=1)) if self.is_worth_more() else ():
+            found = self._unfoldable(room)
+            saved = sum(each.saved_cycles for each in found)
+            found = [each._replace(saved_cycles=0.0) for each in found]
+            self.take_each([room] if saved > worth_cycles and found != known else [])
+            known = found
 
     def band(self) -> None:
         """Several results of depthwise convolutions together, where that saves enough work."""
@@ -294,10 +301,10 @@ class _Ways:
         module = self.before("nest-tile", room._replace(span=most))
         return sum(BY_SAMPLE in op.attributes for op in module.walk())
 
-    def _unfolding_saves(self) -> float:
-        """Cycles of products that are saved where taps fill lanes that channels leave idle."""
-        module = self.before("graph-unfold", Room(unfold=True))
-        return sum(each.saved_cycles for each in unfoldable(module, machine_for(self.target), Constants.of(module)))
+    def _unfoldable(self, room: Room) -> list[Unfolding]:
+        """Convolutions whose taps fill lanes that channels leave idle."""
+        module = self.before("graph-unfold", room)
+        return list(unfoldable(module, machine_for(self.target), Constants.of(module), room.unfold_worth))
 
     def _bands_save(self) -> float:
         """Cycles of products that are saved where several results of depthwise convolutions are made together."""
@@ -364,7 +371,9 @@ def _cost(program: Program) -> tuple[float, float]:
 
 def _way(room: Room) -> str:
     """A schedule's way to run samples, heads and hidden maps, to place weights, and to make pieces, in words."""
-    parts = ", taps as channels" * room.unfold + ", neighbours together" * room.band
+    parts = (
+        f", {'more ' * (room.unfold_worth < WORTH)}taps as channels" * room.unfold + ", neighbours together" * room.band
+    )
     parts += ", weights beside maps" * room.spread
     parts += ", weights in finer parts" * room.finer_parts
     parts += ", joined maps apart" * room.split_joins + ", sums in chunks" * room.split_sums

@@ -28,7 +28,7 @@ SHARE = 1 / 2
 whole."""
 
 WORTH = 4
-"""Cycles of products that each cycle of copies must save."""
+"""Cycles of products that each cycle of copies must save, where nothing is said."""
 
 
 class Lanes(NamedTuple):
@@ -46,7 +46,7 @@ class GraphUnfoldPass(ModulePass):
     An array that sums 16 channels at a time is used for 3 by the first layer of most networks.  With the elements of
     each window's rows, of as many rows as windows step over, or of whole windows, as channels (`graph.unfold`) it has
     fewer taps and fuller lanes; the weights are the same in another order, of integers perhaps with zeros after the
-    last rows.  The way that saves most cycles is taken, where a cycle of copies counts as four of products.  Layers
+    last rows.  The way that saves most cycles is taken, where a cycle of copies counts as `worth` of products.  Layers
     stay for which no way saves any, or would fill half of the buffer with one sample.  Where the layer's own maps take
     more than that, both run in rows, for which there is room, and the layer's taps are not expected to fill lanes:
     instructions end where rings of rows do.
@@ -62,10 +62,11 @@ class GraphUnfoldPass(ModulePass):
     """
 
     name = "graph-unfold"
+    worth: int = WORTH
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         constants = Constants.of(op)
-        for found in list(unfoldable(op, machine_of(op), constants)):
+        for found in list(unfoldable(op, machine_of(op), constants, self.worth)):
             _unfold(found, constants)
         constants.tidy()
 
@@ -98,8 +99,8 @@ class Unfolding(NamedTuple):
         return prod(axis.taps for axis in self.taken)
 
 
-def unfoldable(module: ModuleOp, machine: Machine, constants: Constants) -> Iterator[Unfolding]:
-    """Convolutions that are worth it."""
+def unfoldable(module: ModuleOp, machine: Machine, constants: Constants, worth: int = WORTH) -> Iterator[Unfolding]:
+    """Convolutions that are worth it, where a cycle of copies counts as `worth` of products."""
     room_bytes = platform_of(machine).buffers.global_bytes * SHARE
     for op in module.walk():
         if not isinstance(op, graph.ConvOp) or op.groups.value.data > 1 or constants.array(op.w) is None:
@@ -109,7 +110,7 @@ def unfoldable(module: ModuleOp, machine: Machine, constants: Constants) -> Iter
             continue
         in_rows = _own_bytes(op) > room_bytes
         ways = [way for way in _ways(op) if way.channels > 1 and (in_rows or _map_bytes(way) <= room_bytes)]
-        found = [way._replace(saved_cycles=_saved(way, lanes, in_rows)) for way in ways]
+        found = [way._replace(saved_cycles=_saved(way, lanes, in_rows, worth)) for way in ways]
         best = max(found, key=lambda each: each.saved_cycles, default=None)
         if best is not None and best.saved_cycles > 0:
             yield best
@@ -158,7 +159,7 @@ def _lanes(machine: Machine, op: graph.ConvOp) -> Lanes | None:
     return Lanes(summed, made * node.instances_x * node.instances_y, max(copies))
 
 
-def _saved(way: Unfolding, lanes: Lanes, in_rows: bool) -> float:
+def _saved(way: Unfolding, lanes: Lanes, in_rows: bool, worth: int) -> float:
     """Cycles that unfolding saves: of products, beyond what its copies must be worth."""
     op = way.op
     _, channels, *kernel = shape_of(op.w)
@@ -167,7 +168,7 @@ def _saved(way: Unfolding, lanes: Lanes, in_rows: bool) -> float:
     after = -(-channels * way.channels // lanes.summed) * prod(axis.taps for axis in way.left)
     results = prod(shape_of(op.result)) / lanes.made
     copies = shape_of(op.x)[0] * _map_bytes(way) / element_bytes(op.x) / lanes.copied
-    return (before - after) * results - WORTH * copies
+    return (before - after) * results - worth * copies
 
 
 def _own_bytes(op: graph.ConvOp) -> int:

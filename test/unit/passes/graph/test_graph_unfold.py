@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tilewright.backends.simulator import simulate
 from tilewright.dialects import graph
 from tilewright.dialects.types import shape_of
-from tilewright.driver import CompileOptions, load_model
+from tilewright.driver import CompileOptions, compile, load_model
 from tilewright.driver.models import lower, make_context
 from tilewright.driver.pipelines import SCHEDULE, Room, parse_passes, pipeline_text
 from tilewright.frontends.acg import load_target
@@ -102,3 +102,14 @@ def test_the_bound_of_work_counts_full_lanes(tmp_path: Path) -> None:
         assert bound is not None
         found.append(next(cycles for name, cycles in bound.terms.items() if name.startswith("work of")))
     assert found[0] <= found[1]
+
+
+@pytest.mark.parametrize(("kernel", "ways"), [((7, 7), ["more taps as channels"]), ((3, 3), ["taps as channels"])])
+def test_copies_that_save_little_are_tried_where_they_are_others(
+    tmp_path: Path, kernel: tuple[int, int], ways: list[str]
+) -> None:
+    path = tmp_path / "conv.mlir"
+    path.write_text(text_of(np.ones((256, 3, *kernel), np.int8)))
+    program = compile(path, "cocco_npu", options=CompileOptions(partition=SCHEDULE, gap=0))
+    tried = [way.method.removeprefix("schedule, ") for way in program.candidates]
+    assert [way for way in tried if way.endswith("taps as channels")] == ways
