@@ -67,7 +67,7 @@ def test_networks_run(build: Callable[[], onnx.ModelProto], integer: bool):
     if integer:
         network = quantized(network)
     inputs = random_inputs(network, 0)
-    program = tilewright.compile(network, target="cocco_npu")
+    program = tilewright.compile(network, target="cocco_npu", options=tilewright.CompileOptions(gap=1000.0))
     result = tilewright.simulate(program, inputs)
     expected = reference(load_model(network), inputs)
     if integer:
