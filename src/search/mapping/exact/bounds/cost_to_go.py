@@ -96,7 +96,8 @@ class Ahead:
         if model.perfect:
             return (model.bounds // (skeleton.inside[-1] // inside)).tolist()
         ends = self._tables.most(int(skeleton.held[level]), level, tuple(inside.tolist()))
-        ends = [min(end, int(most_steps(model, skeleton.spread, level, d, 1))) for d, end in enumerate(ends)]
+        known = model.halves, skeleton.spread, level
+        ends = [min(end, int(most_steps(self._tables.bounds[d], *known, d, 1))) for d, end in enumerate(ends)]
         if level + 1 == self._outer.last:
             return ends
         ratios, outside = (skeleton.inside[level + 2] // inside).tolist(), self._reach(level + 1)
@@ -218,7 +219,8 @@ class Ahead:
         """Children with work along each dimension, at least, from a memory to one further out; of perfect ones all."""
         if self._model.perfect:
             return tuple(self._tables.bounds)
-        return tuple(busy_along(self._model, self._skeleton.spread, level, d, outer) for d in range(self._dims))
+        known = False, self._model.halves, self._skeleton.spread, level
+        return tuple(busy_along(*known, d, outer) for d in range(self._dims))
 
     @remembered
     def _orders_of(self, tensors: int, dims: int) -> list[Case]:

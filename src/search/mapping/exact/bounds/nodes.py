@@ -31,6 +31,7 @@ class Task(NamedTuple):
     objective: int
     base: float
     least_cycles: float
+    latency: float
     timed: bool
 
 
@@ -83,7 +84,7 @@ def first_words(model: Model, skeleton: Skeleton, t: int, own: int, tile: Ints, 
     Those have a `tile` (D,) each, or more; `covered` (D,) is room.
     """
     for d in range(covered.shape[0]):
-        covered[d] = busy_along(model, skeleton.spread, own, d, level, tile[d])
+        covered[d] = busy_along(model.perfect, model.halves, skeleton.spread, own, d, level, tile[d])
     return float(union_size(model, t, covered, tile))
 
 
@@ -104,7 +105,7 @@ def latencies_of(model: Model, skeleton: Skeleton) -> float:
 def stream_cycles(task: Task, known: int) -> float:
     """Least cycles for the first input tiles to arrive and the last output tile to leave."""
     model, skeleton, tiles = task.model, task.skeleton, task.state.tile
-    last, total = skeleton.kept.shape[0] - 1, latencies_of(model, skeleton)
+    last, total = skeleton.kept.shape[0] - 1, task.latency
     for outwards in range(2 if task.timed and not model.timeloop else 0):
         slowest = 0.0
         for level in range(last + 1):

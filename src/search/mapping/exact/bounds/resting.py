@@ -167,7 +167,7 @@ class Terms:
             parts = np.maximum(1, inner // own[d])
             if not perfect:
                 whole = size >= n
-                busy = busy_along(self.tables.model, self.skeleton.spread, memory, d, self.last)
+                busy = busy_along(perfect, self.tables.model.halves, self.skeleton.spread, memory, d, self.last)
                 most = np.maximum(-(-inner // own[d]), largest(n, busy))
                 parts = np.where(whole, most, parts)
             found.append(parts)

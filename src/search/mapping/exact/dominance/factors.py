@@ -42,7 +42,7 @@ def begins_with_fewer(task: Task, level: int, d: int) -> bool:
     outside = inside[inside.shape[0] - 1, d] // inside[level + 1, d]
     tile = state.tile[level, d]
     if tile == state.base[level, d]:
-        tile *= most_steps(task.model, task.skeleton.spread, level, d, tile)
+        tile *= most_steps(task.model.bounds[d], task.model.halves, task.skeleton.spread, level, d, tile)
     return bool(tile * outside > task.model.bounds[d])
 
 
@@ -116,7 +116,7 @@ def next_bound(task: Task, level: int, d: int, bound: int) -> int:
                 return b
         return 0
     if bound == 0:
-        return most_steps(model, task.skeleton.spread, level, d, base)
+        return most_steps(n, model.halves, task.skeleton.spread, level, d, base)
     if outside > 1:
         return bound - 1
     blocks = -(-n // base)

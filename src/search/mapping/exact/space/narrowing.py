@@ -140,7 +140,7 @@ def flow_of(model: Model, mesh: Mesh, desk: Desk, t: int, single: bool) -> None:
                 others *= desk.low[level, d]
                 continue
             words *= -(-model.bounds[d] // desk.inside[1, level + 1, d]) / model.bounds[d]
-            copies *= busy_along(model, desk.low, level, d, levels - 1)
+            copies *= busy_along(model.perfect, model.halves, desk.low, level, d, levels - 1)
         shared *= mesh.room[level] / others
         words = max(words, 1.0 / shared) * model.points * (1 - 1e-11)
         for w in range(model.windows[t]):

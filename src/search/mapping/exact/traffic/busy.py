@@ -6,7 +6,7 @@ Statement 16 of docs/exact-mapper.md.
 from __future__ import annotations
 
 from .....costs.compiled import bare_entry
-from ..space.model import Ints, Model
+from ..space.model import Bools, Ints
 
 
 @bare_entry
@@ -19,7 +19,7 @@ def full_children(factor: int, half: bool) -> int:
 
 
 @bare_entry
-def busy_along(model: Model, spread: Ints, level: int, d: int, outer: int, tile: int = 1) -> int:
+def busy_along(perfect: bool, halves: Bools, spread: Ints, level: int, d: int, outer: int, tile: int = 1) -> int:
     """Iterations of dimension `d` at least that instances of memory `level` have together, under one of `outer`, where
     all with all their work have a `tile`; without that, the instances that have work.
 
@@ -28,22 +28,19 @@ def busy_along(model: Model, spread: Ints, level: int, d: int, outer: int, tile:
     busy, full = tile, tile
     for k in range(level + 1, outer + 1):
         if spread[k, d] > 1:
-            busy = full * spread[k, d] if model.perfect else full * full_children(spread[k, d], model.halves[k]) + 1
+            busy = full * spread[k, d] if perfect else full * full_children(spread[k, d], halves[k]) + 1
             full *= spread[k, d]
     return busy
 
 
 @bare_entry
-def most_steps(model: Model, spread: Ints, level: int, d: int, tile: int) -> int:
+def most_steps(bound: int, halves: Bools, spread: Ints, level: int, d: int, tile: int) -> int:
     """The largest imperfect factor of dimension `d` at memory `level`, on top of a `tile`, that leaves all rows of
-    children further out some work.
-
-    Where the last child has less than the others, its tile may rest while theirs do not.
+    children further out some work: where the last child has less than others, its tile may rest while theirs do not.
     """
-    n, full = model.bounds[d], tile
-    most = -(-n // full)
+    full, most = tile, -(-bound // tile)
     for k in range(level + 1, spread.shape[0]):
         if spread[k, d] > 1:
-            most = min(most, (n - 1) // (full * full_children(spread[k, d], model.halves[k])))
+            most = min(most, (bound - 1) // (full * full_children(spread[k, d], halves[k])))
             full *= spread[k, d]
     return max(most, 1)

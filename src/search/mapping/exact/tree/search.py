@@ -18,7 +18,7 @@ from ...pricing import nothing_fits
 from ...values import OBJECTIVES, Mapped, Request
 from ..bounds.estimates import ROUNDING, Estimates
 from ..bounds.hops import Hops, placements, plain
-from ..bounds.nodes import Task
+from ..bounds.nodes import Task, latencies_of
 from ..dominance.symmetries import Kept, Places, Spread, symmetries
 from ..space.families import families_of, last_kept
 from ..space.model import TRIFLE, model_of
@@ -248,10 +248,9 @@ class Search:
         best = Best(np.array([target], np.float64), np.zeros(1, np.int64))
         beyond = self.estimates.beyond(spread, kept)
         settling.leaves.number[0] = 0
-        task = Task(
-            self.model, self.skeleton, beyond, self.state, best, settling.leaves,
-            self.objective, base, float(self.estimates.cycles(spread)), self.estimates.timed,
-        )  # fmt: skip
+        cycles = float(self.estimates.cycles(spread)), latencies_of(self.model, self.skeleton)
+        known = self.model, self.skeleton, beyond, self.state, best, settling.leaves
+        task = Task(*known, self.objective, base, *cycles, self.estimates.timed)
         start(task, self.frames)
         low, done, settling.hurried = inf, False, False
         while not done:

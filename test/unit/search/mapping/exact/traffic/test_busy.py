@@ -27,14 +27,14 @@ def test_as_many_instances_as_the_smallest_bound_keeps_busy(tile: int):
         group = tile * inner
         bounds = [n for n in range(1, group * outer + 1) if n > group * (outer - 1) and n > tile * (inner - 1)]
         spread = np.array([[1], [inner], [outer]], np.int64)
-        assert busy_along(model(), spread, 0, 0, 2) == min(-(-n // tile) for n in bounds)
-        assert busy_along(model(), spread, 0, 0, 2, tile) == min(max(n, tile) for n in bounds)
+        assert busy_along(False, model().halves, spread, 0, 0, 2) == min(-(-n // tile) for n in bounds)
+        assert busy_along(False, model().halves, spread, 0, 0, 2, tile) == min(max(n, tile) for n in bounds)
 
 
 def test_under_an_instance_further_in_there_are_fewer():
     spread = np.array([[2], [3], [5]], np.int64)
-    assert [busy_along(model(), spread, -1, 0, outer) for outer in range(3)] == [2, 5, 25]
-    assert [busy_along(model("perfect"), spread, -1, 0, outer) for outer in range(3)] == [2, 6, 30]
+    assert [busy_along(False, model().halves, spread, -1, 0, outer) for outer in range(3)] == [2, 5, 25]
+    assert [busy_along(True, model("perfect").halves, spread, -1, 0, outer) for outer in range(3)] == [2, 6, 30]
 
 
 def test_over_two_axes_half_of_the_children_may_be_idle():
