@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -164,9 +165,26 @@ def lower_groups(
     def scheduled(room: Room, dump: Path | None = None, *, tried: bool = False) -> Program:
         own = lowering if dump is None else replace(lowering, kept={})  # which writes each pass
         asked = replace(options, prove=False) if tried else options
-        return _first(own, _texts(target, asked, room), dump, recorded=not tried)
+
+        def first(room: Room, dump: Path | None = None) -> Program:
+            return _first(own, _texts(target, asked, room), dump, recorded=not tried)
+
+        return first(room, dump) if options.schedule else roomiest(first, room, dump)
 
     return scheduled(Room(), options.dump) if options.schedule else fastest_schedule(lowering, target, scheduled)
+
+
+def roomiest(first: Callable[[Room, Path | None], Program], room: Room, dump: Path | None) -> Program:
+    """The program of a way, of maps with room around them; where not all of it fits, without that if it ends sooner."""
+    tight = room._replace(tight=True)
+    try:
+        program = first(room, dump)
+    except InfeasibleError:
+        return first(tight, dump)
+    with suppress(InfeasibleError):
+        if program.refused and (other := first(tight, None)).predicted["cycles"] < program.predicted["cycles"]:
+            return other if dump is None else first(tight, dump)
+    return program
 
 
 def check_method(partition: str) -> None:

@@ -105,20 +105,20 @@ def machine_for(target: str | Path | Machine) -> Machine:
 class Room(NamedTuple):
     """What a schedule may take of the buffer, and the ways in which it runs.
 
-    `share` is the part of the buffer that kept maps, weights and locals may take. The first `span` layers run
-    sample by sample; with `reload` their weights are loaded for each sample, and the `first` of them run with all
-    samples together. With `rows_first` layers are rather made in pieces of rows than of channels, else rows of
-    pieces of channels count as pieces (`rows_inside`) or not. With `heads` attention runs head by head
-    (`graph-heads`). `hidden_share` is what a map between two products may take that are computed in chunks of it
-    (`graph-split-hidden`; 0: none are); with `split_heads` attention is computed in such chunks of one head. With
-    `slack` of 0 or more weights come into holes between maps, with `late` bytes are taken again as late as can be
-    (`codelet-prefetch`). With `unfold` taps lie among the channels where these are few (`graph-unfold`), a cycle of
-    copies worth `unfold_worth` of products, with `band` depthwise convolutions make several results of a row
-    together (`nest-band`), with `spread` weights also come to the memory of maps (`nest-spread-weights`), with
-    `split_joins` channelwise layers of joined maps wait for the last of these only where they read it
-    (`nest-split-joins`), with `split_sums` dense layers of large weights add up what chunks of channels of the
-    convolution before them give (`graph-split-hidden`), with `finer_parts` layers are cut whose weights take more
-    than `FINER_SHARE` of their memory (`nest-split-weights`).
+    `share` is the part of the buffer that kept maps, weights and locals may take; with `tight` rings, and maps that
+    are loaded for a layer, have no room around them. The first `span` layers run sample by sample; with `reload`
+    their weights are loaded for each sample, and the `first` of them run with all samples together. With
+    `rows_first` layers are rather made in pieces of rows than of channels, else rows of pieces of channels count as
+    pieces (`rows_inside`) or not. With `heads` attention runs head by head (`graph-heads`). `hidden_share` is what
+    a map between two products may take that are computed in chunks of it (`graph-split-hidden`; 0: none are); with
+    `split_heads` attention is computed in such chunks of one head. With `slack` of 0 or more weights come into
+    holes between maps, with `late` bytes are taken again as late as can be (`codelet-prefetch`). With `unfold` taps
+    lie among the channels where these are few (`graph-unfold`), a cycle of copies worth `unfold_worth` of products,
+    with `band` depthwise convolutions make several results of a row together (`nest-band`), with `spread` weights
+    also come to the memory of maps (`nest-spread-weights`), with `split_joins` channelwise layers of joined maps
+    wait for the last of these only where they read it (`nest-split-joins`), with `split_sums` dense layers of large
+    weights add up what chunks of channels of the convolution before them give (`graph-split-hidden`), with
+    `finer_parts` layers are cut whose weights take more than `FINER_SHARE` of their memory (`nest-split-weights`).
     Where `rows_share` is not 0, it is what a map between two products may take that are computed for some rows of
     tokens after others (`graph-split-rows`).
     """
@@ -141,12 +141,14 @@ class Room(NamedTuple):
     split_sums: bool = False
     rows_share: float = 0.0
     finer_parts: bool = False
+    tight: bool = False
     unfold_worth: int = WORTH
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     scheduled = options.partition == SCHEDULE
     by_sample, reload = " by_sample=true" * room.reload, " reload=true" * room.reload
+    tight = " tight=true" * room.tight
     inside = "" if room.rows_inside else " rows_inside=false"
     parts = f"{{share={_plain(FINER_SHARE)}}}" if room.finer_parts else ""
     span = f"span={room.span}" + (f" first={room.first}" if room.first else "")
@@ -156,7 +158,7 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
         "nest-split-joins" if room.split_joins else "",
         "nest-band" if room.band else "",
         f"nest-split-weights{parts}" if scheduled and not options.schedule else "",
-        f"nest-schedule{{share={_plain(room.share)} {span}{reload}}}" if scheduled else "",
+        f"nest-schedule{{share={_plain(room.share)} {span}{reload}{tight}}}" if scheduled else "",
         "nest-swap-factors" if scheduled and not options.schedule else "",
         "nest-spread-weights" if room.spread else "",
         "nest-split-reductions" if scheduled and not options.schedule else "",

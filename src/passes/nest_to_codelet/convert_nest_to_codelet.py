@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from ...costs.dram.platform import buffer_of
 from ...costs.mapping.binding import pricer_of
 from ...dialects.acg import machine_of
 from ...dialects.codelet import ProgramOp, RowsOp, SurrogateType, TensorOp, ViewOp
@@ -19,8 +20,8 @@ from ...dialects.nest import GroupOp, JoinOp
 from ...dialects.nest import RowsOp as NestRowsOp
 from ...dialects.nest import ViewOp as NestViewOp
 from ...dialects.roles import Role
-from ...dialects.types import shape_of
-from ...errors import TilewrightError
+from ...dialects.types import shape_of, size_bytes, tensor_type
+from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from ...remembered import remembered
 from ...resources import Resources, resources_of
@@ -156,10 +157,19 @@ class _Converter:
             rows = RowsOp(self._value(value.owner.table), self._value(value.owner.index), self._surrogate(value))
             self.block.add_op(rows)
             self.values[value] = rows.result
+        if value not in self.values and isinstance(value.owner, JoinOp):
+            raise self._joined_offchip(value)
         if value not in self.values:
             found = value.owner.name if isinstance(value.owner, Operation) else "another"
             raise TilewrightError("unsupported", value.name_hint or "a value", "a value in DRAM", found)
         return self.values[value]
+
+    def _joined_offchip(self, value: SSAValue) -> InfeasibleError:
+        """Of joined maps that a group reads for which there is no room on chip: off it maps are joined by copies."""
+        buffer, needed = buffer_of(self.machine), size_bytes(tensor_type(value))
+        lever = f"use a larger {buffer.name}, or smaller groups (--partition)"
+        subject = f"joined maps {value.name_hint or ''}".rstrip()
+        return InfeasibleError(buffer.name, needed, buffer.capacity_bytes, "bytes", lever, subject)
 
     def _by_sample(self) -> None:
         """The span of groups so far, for one sample after another; weights stay, or are loaded for each."""

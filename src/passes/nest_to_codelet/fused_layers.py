@@ -39,6 +39,7 @@ from ...machine import Machine
 from ...search.group_tiles.candidates import Problem
 from ..nest.storage import storage_of
 from ..nest.trees import group_of
+from .fused_marks import TIGHT
 from .map_pieces import Piece, map_shape, pieces_of, row_axis, unsupported
 from .padding import Padding, wanted_padding
 
@@ -243,6 +244,11 @@ class FusedGroup:
         """Whether it is one layer that runs as a whole, on maps that are wholly on chip."""
         return self.tile == WHOLE_TILE
 
+    @property
+    def is_tight(self) -> bool:
+        """Whether what it makes in rows, and maps that are loaded for it, have no room around them."""
+        return TIGHT in self.layers[0].op.attributes
+
     @cached_property
     def number(self) -> dict[SSAValue, int]:
         """Result of a layer -> its number."""
@@ -296,7 +302,7 @@ class FusedGroup:
     def paddings(self) -> dict[SSAValue, Padding]:
         """What the group's layers want around maps of which some rows are there at a time."""
         readers: dict[SSAValue, dict[FusedLayer, None]] = {}
-        for layer in self.layers:
+        for layer in () if self.is_tight else self.layers:
             for name, pieces in layer.maps.items():
                 for piece in pieces if name not in layer.copied else ():
                     readers.setdefault(piece.root, {})[layer] = None

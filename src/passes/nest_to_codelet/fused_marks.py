@@ -27,6 +27,9 @@ BY_SAMPLE = "by_sample"
 RELOADED = "reloaded"
 """On a group that runs one sample after another: its weights are loaded again for each sample."""
 
+TIGHT = "tight"
+"""On a group: what it makes in rows, and maps that are loaded for it, have no room around them."""
+
 
 def marked_groups(block: Block, machine: Machine, pricer: Pricer) -> dict[nest.GroupOp, FusedGroup]:
     """`fused_layers.fused_groups`: the fused groups of a function, by each of their nest groups."""

@@ -9,10 +9,13 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 
+from tilewright.backends.link import link
 from tilewright.backends.program import Program
 from tilewright.backends.simulator import SimulationResult, simulate
 from tilewright.dialects import nest
 from tilewright.driver import CompileOptions, compile, load_model, make_context, parse_passes, pipeline_text, reference
+from tilewright.driver.pipelines import Room
+from tilewright.errors import InfeasibleError
 
 from .fused_models import Net, branches, classifier, inputs_of, residual
 
@@ -232,3 +235,26 @@ def test_a_sum_over_samples_is_not_made_row_by_row() -> None:
     program = compile(module, options=CompileOptions(partition="schedule", gap=1000.0))
     (found,), (expected,) = (list(v.values()) for v in (simulate(program, given).outputs, reference(module, given)))
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def tight(name: str, target: str) -> Program:
+    """The program without room around rings, in half of the memory."""
+    text = pipeline_text(target, CompileOptions(partition="schedule"), room=Room(tight=True, share=0.5))
+    module = load_model(MODELS[name]())
+    parse_passes(text).apply(make_context(), module)
+    return link(module)
+
+
+@pytest.mark.parametrize(("name", "target"), [case for case in SMALL if case[0] != "branches"])
+def test_rings_without_room_around_them_give_the_same(name: str, target: str):
+    program, inputs = tight(name, target), inputs_of(MODELS[name]())
+    result = simulate(program, inputs)
+    assert (result.cycles, result.dram_bytes) == (program.predicted["cycles"], program.predicted["dram_bytes"])
+    for key, values in reference(load_model(MODELS[name]()), inputs).items():
+        np.testing.assert_array_equal(result.outputs[key], values)
+
+
+def test_joined_maps_that_have_no_room_are_infeasible():
+    """What reads them is tiled from DRAM, where they are not: other ways copy them together."""
+    with pytest.raises(InfeasibleError, match="larger GBUF"):
+        tight("branches", "edge16:GBUF.depth=64")
