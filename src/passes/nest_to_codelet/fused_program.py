@@ -177,7 +177,8 @@ class FusedBuilder:
         for codelet, layer in zip(layers, self.group.layers, strict=True):
             self._add(codelet, layer, (layer.sample, layer.row, layer.column))
         borders = list(self._borders())
-        fills = [self._fill()] if self.fills else []
+        moved = [(source, list(self._moves(source))) for source in scheme.sources]
+        fills = [self._fill()] if self.fills else []  # what all codelets read
         own = [(codelet, self.group.layers[0]) for codelet in (*map(self._load_whole, loaded), *fills, *borders)]
         for codelet, layer in (*own, *copied):
             yield Turn(self._add(codelet, layer))
@@ -188,8 +189,8 @@ class FusedBuilder:
         }
         moves = {
             (source.number, what): self._add(codelet, self._layer_of(source), own)
-            for source in scheme.sources
-            for what, codelet, own in self._moves(source)
+            for source, made in moved
+            for what, codelet, own in made
         }
         yield from self._updates(moves, loads)
 

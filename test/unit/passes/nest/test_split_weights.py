@@ -23,16 +23,17 @@ def model(path: Path) -> str:
 
     weights = [weight("w", 128, 8, 3, 3), weight("b", 128), weight("v", 64, 128, 1, 1), weight("u", 64, 8, 1, 1)]
     nodes = [
-        helper.make_node("Conv", ["x", "w", "b"], ["a"], pads=[1, 1, 1, 1]),
+        helper.make_node("MaxPool", ["x"], ["h"], kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+        helper.make_node("Conv", ["h", "w", "b"], ["a"], pads=[1, 1, 1, 1]),
         helper.make_node("Relu", ["a"], ["r"]),
-        helper.make_node("Conv", ["x", "u"], ["s"]),
+        helper.make_node("Conv", ["h", "u"], ["s"]),
         helper.make_node("Conv", ["r", "v"], ["c"]),
         helper.make_node("Add", ["c", "s"], ["d"]),
         helper.make_node("GlobalAveragePool", ["d"], ["p"]),
         helper.make_node("Flatten", ["p"], ["f"]),
         helper.make_node("Gemm", ["f", "m"], ["y"]),
     ]
-    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", [1, 8, 32, 32]), ("y", [1, 512]))]
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", [1, 8, 40, 40]), ("y", [1, 512]))]
     graph = helper.make_graph(nodes, "net", ends[:1], ends[1:], [*weights, weight("m", 64, 512)])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
     return str(path)
