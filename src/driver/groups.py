@@ -169,21 +169,21 @@ def lower_groups(
         def first(room: Room, dump: Path | None = None) -> Program:
             return _first(own, _texts(target, asked, room), dump, recorded=not tried)
 
-        return first(room, dump) if options.schedule else roomiest(first, room, dump)
+        return first(room, dump) if options.schedule else with_or_without_padding(first, room, dump)
 
     return scheduled(Room(), options.dump) if options.schedule else fastest_schedule(lowering, target, scheduled)
 
 
-def roomiest(first: Callable[[Room, Path | None], Program], room: Room, dump: Path | None) -> Program:
+def with_or_without_padding(first: Callable[[Room, Path | None], Program], room: Room, dump: Path | None) -> Program:
     """The program of a way, of maps with room around them; where not all of it fits, without that if it ends sooner."""
-    tight = room._replace(tight=True)
+    unpadded = room._replace(unpadded=True)
     try:
         program = first(room, dump)
     except InfeasibleError:
-        return first(tight, dump)
+        return first(unpadded, dump)
     with suppress(InfeasibleError):
-        if program.refused and (other := first(tight, None)).predicted["cycles"] < program.predicted["cycles"]:
-            return other if dump is None else first(tight, dump)
+        if program.refused and (other := first(unpadded, None)).predicted["cycles"] < program.predicted["cycles"]:
+            return other if dump is None else first(unpadded, dump)
     return program
 
 

@@ -105,7 +105,7 @@ def machine_for(target: str | Path | Machine) -> Machine:
 class Room(NamedTuple):
     """What a schedule may take of the buffer, and the ways in which it runs.
 
-    `share` is the part of the buffer that kept maps, weights and locals may take; with `tight` rings, and maps that
+    `share` is the part of the buffer that kept maps, weights and locals may take; with `unpadded` rings, and maps that
     are loaded for a layer, have no room around them. The first `span` layers run sample by sample; with `reload`
     their weights are loaded for each sample, and the `first` of them run with all samples together. With
     `rows_first` layers are rather made in pieces of rows than of channels, else rows of pieces of channels count as
@@ -141,14 +141,14 @@ class Room(NamedTuple):
     split_sums: bool = False
     rows_share: float = 0.0
     finer_parts: bool = False
-    tight: bool = False
+    unpadded: bool = False
     unfold_worth: int = WORTH
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     scheduled = options.partition == SCHEDULE
     by_sample, reload = " by_sample=true" * room.reload, " reload=true" * room.reload
-    tight = " tight=true" * room.tight
+    unpadded = " unpadded=true" * room.unpadded
     inside = "" if room.rows_inside else " rows_inside=false"
     parts = f"{{share={_plain(FINER_SHARE)}}}" if room.finer_parts else ""
     span = f"span={room.span}" + (f" first={room.first}" if room.first else "")
@@ -158,7 +158,7 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
         "nest-split-joins" if room.split_joins else "",
         "nest-band" if room.band else "",
         f"nest-split-weights{parts}" if scheduled and not options.schedule else "",
-        f"nest-schedule{{share={_plain(room.share)} {span}{reload}{tight}}}" if scheduled else "",
+        f"nest-schedule{{share={_plain(room.share)} {span}{reload}{unpadded}}}" if scheduled else "",
         "nest-swap-factors" if scheduled and not options.schedule else "",
         "nest-spread-weights" if room.spread else "",
         "nest-split-reductions" if scheduled and not options.schedule else "",

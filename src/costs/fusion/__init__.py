@@ -11,7 +11,7 @@ from .platform import Platform
 from .pricer import CostTable, SubgraphPricer
 from .regions import Region, RegionManager
 from .schedule import scheme_of
-from .scheme import Axis, Held, Room, Scheme, Update
+from .scheme import Axis, Held, RingPadding, Scheme, Update
 from .values import Buffers, Metric, SubgraphCost
 
 __all__ = [
@@ -29,7 +29,7 @@ __all__ = [
     "Platform",
     "Region",
     "RegionManager",
-    "Room",
+    "RingPadding",
     "Scheme",
     "Shape",
     "SubgraphCost",

@@ -13,7 +13,7 @@ from .demand import first_round, region, row_step, spans
 from .graph import LayerGraph
 from .platform import Platform
 from .regions import Region, RegionManager
-from .scheme import Axis, Held, Room, Scheme
+from .scheme import Axis, Held, RingPadding, Scheme
 from .tables import COMPONENT, EXTENT, PIXEL_BYTES, RATE, READERS, GraphTables, Ints, graph_tables
 from .trace import DELTA, DEPTH, INSIDE, LAST, LEAD, LOW, NEED, OUTSIDE, WHOLE, new_trace, trace
 
@@ -25,7 +25,7 @@ def scheme_of(
     platform: Platform | None = None,
     *,
     narrow: bool = False,
-    rooms: Mapping[int, Room] | None = None,
+    rooms: Mapping[int, RingPadding] | None = None,
 ) -> Scheme:
     """The execution of `nodes` on one core with `tile` rows and columns of the last layers (0 columns: full rows).
 
@@ -47,7 +47,7 @@ class _Builder:
         members: Ints,
         tile: tuple[int, int],
         narrow: bool,
-        rooms: Mapping[int, Room],
+        rooms: Mapping[int, RingPadding],
     ) -> None:
         self.graph, self.tile, self.narrow, self.rooms = graph, tile, narrow, rooms
         self.net: GraphTables = graph_tables(graph, platform)
@@ -65,7 +65,7 @@ class _Builder:
         sources = [self.held(u, regions[u], updates[u]) for u in self.order]
         return Scheme(tuple(self.members), self.tile, self.stages, tuple(sources), self.manager.peak_bytes)
 
-    def room(self, u: int) -> Room | None:
+    def room(self, u: int) -> RingPadding | None:
         return self.rooms.get(self.number(u)) if not self.trace[u, WHOLE] and self.tile[1] == 0 else None
 
     def rows(self, u: int) -> Axis:

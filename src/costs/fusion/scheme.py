@@ -48,7 +48,7 @@ class Axis:
         return min((index + 1) * self.delta + self.lead, self.extent + self.after)
 
 
-class Room(NamedTuple):
+class RingPadding(NamedTuple):
     """Rows held before and after those of a map, and columns beside its own, for reads out of its bounds."""
 
     before: int

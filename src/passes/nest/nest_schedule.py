@@ -29,7 +29,7 @@ from ...search.group_tiles.candidates import Problem
 from ...search.network import Layer, Network, Rows
 from ...search.residency import OFFCHIP, Plan, plan
 from ..nest_to_codelet.fused_layers import WHOLE_TILE, FusedGroup, FusedLayer, read_whole
-from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT, RELOADED, TIGHT
+from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT, RELOADED, UNPADDED
 from ..nest_to_codelet.fused_tiles import scratch_bytes, scratch_room, stream_of
 from ..nest_to_codelet.map_pieces import row_axis
 from .overwriting import overwritable, overwrite
@@ -57,8 +57,8 @@ class NestSchedulePass(ModulePass):
     there is room (`search/followed`).  `share` is the part of the memory for maps that they may take.  The
     first `span` groups, or as many fewer as there is room for, are marked `by_sample`: they run one sample after
     another; with `reload` they are also `reloaded`: their weights are loaded for each sample, and the `first` of them
-    run with all samples together, as those after the span.  With `tight` groups are marked so: rings of rows, and maps
-    that are loaded for a layer, have no room around them for what windows read out of bounds.
+    run with all samples together, as those after the span.  With `unpadded` groups are marked so: rings of rows, and
+    maps that are loaded for a layer, have no room around them for what windows read out of bounds.
     """
 
     name = "nest-schedule"
@@ -66,13 +66,13 @@ class NestSchedulePass(ModulePass):
     span: int = 0
     reload: bool = False
     first: int = 0
-    tight: bool = False
+    unpadded: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
         for function in op.body.block.ops:
             if isinstance(function, FuncOp) and function.body.blocks:
-                reader = Reader(machine, function, tight=self.tight)
+                reader = Reader(machine, function, unpadded=self.unpadded)
                 network, given = reader.network(self.share), reader.given()
                 if given:
                     reader.mark(follow(network, given, reader.rows_given))
@@ -83,12 +83,12 @@ class NestSchedulePass(ModulePass):
 class Reader:
     """The groups of a function as the layers of a network whose maps may stay on chip."""
 
-    def __init__(self, machine: Machine, function: FuncOp, *, tight: bool = False) -> None:
+    def __init__(self, machine: Machine, function: FuncOp, *, unpadded: bool = False) -> None:
         pricer = pricer_of(machine)
         self.machine, self.function = machine, function
         groups = [op for op in function.body.block.ops if isinstance(op, nest.GroupOp) and not op.is_mapped]
-        for op in groups if tight else ():
-            op.attributes[TIGHT] = UnitAttr()
+        for op in groups if unpadded else ():
+            op.attributes[UNPADDED] = UnitAttr()
         self.layers = [read_whole(op, pricer) for op in groups]
         self.numbers: dict[SSAValue, int] = {}
         for layer in self.layers:

@@ -22,7 +22,7 @@ from ...costs.fusion import (
     Layer,
     LayerGraph,
     Platform,
-    Room,
+    RingPadding,
     Scheme,
     Window,
     platform_of,
@@ -39,7 +39,7 @@ from ...machine import Machine
 from ...search.group_tiles.candidates import Problem
 from ..nest.storage import storage_of
 from ..nest.trees import group_of
-from .fused_marks import TIGHT
+from .fused_marks import UNPADDED
 from .map_pieces import Piece, map_shape, pieces_of, row_axis, unsupported
 from .padding import Padding, wanted_padding
 
@@ -245,9 +245,9 @@ class FusedGroup:
         return self.tile == WHOLE_TILE
 
     @property
-    def is_tight(self) -> bool:
+    def is_unpadded(self) -> bool:
         """Whether what it makes in rows, and maps that are loaded for it, have no room around them."""
-        return TIGHT in self.layers[0].op.attributes
+        return UNPADDED in self.layers[0].op.attributes
 
     @cached_property
     def number(self) -> dict[SSAValue, int]:
@@ -290,11 +290,11 @@ class FusedGroup:
         return scheme_of(self.graph, range(len(self.layers)), tile, platform, narrow=True, rooms=dict(self.rooms))
 
     @cached_property
-    def rooms(self) -> tuple[tuple[int, Room], ...]:
+    def rooms(self) -> tuple[tuple[int, RingPadding], ...]:
         """`paddings` as the execution scheme sees them, by the numbers of their maps."""
         numbers = {value: -1 - place for place, value in enumerate(self.outside)} | self.number
         return tuple(
-            (numbers[value], Room(one.before[2], one.after[2], one.before[3] + one.after[3]))
+            (numbers[value], RingPadding(one.before[2], one.after[2], one.before[3] + one.after[3]))
             for value, one in self.paddings.items()
         )
 
@@ -302,7 +302,7 @@ class FusedGroup:
     def paddings(self) -> dict[SSAValue, Padding]:
         """What the group's layers want around maps of which some rows are there at a time."""
         readers: dict[SSAValue, dict[FusedLayer, None]] = {}
-        for layer in () if self.is_tight else self.layers:
+        for layer in () if self.is_unpadded else self.layers:
             for name, pieces in layer.maps.items():
                 for piece in pieces if name not in layer.copied else ():
                     readers.setdefault(piece.root, {})[layer] = None

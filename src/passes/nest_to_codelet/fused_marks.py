@@ -27,7 +27,7 @@ BY_SAMPLE = "by_sample"
 RELOADED = "reloaded"
 """On a group that runs one sample after another: its weights are loaded again for each sample."""
 
-TIGHT = "tight"
+UNPADDED = "unpadded"
 """On a group: what it makes in rows, and maps that are loaded for it, have no room around them."""
 
 

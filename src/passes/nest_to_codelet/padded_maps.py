@@ -39,7 +39,7 @@ def paddings(groups: Groups, kept: frozenset[SSAValue], machine: Machine) -> dic
     """The kept maps that all readers can read with room around them, and how much of it they want."""
     found: dict[SSAValue, Padding] = {}
     for group in dict.fromkeys(groups.values()):
-        for layer in group.layers if group.whole or not group.is_tight else ():
+        for layer in group.layers if group.whole or not group.is_unpadded else ():
             for root in layer.made.values():
                 readers = _readers(root, groups) if root in kept and root.owner is layer.op else None
                 padding = wanted_padding(root, readers) if readers is not None else None
@@ -52,7 +52,7 @@ def loaded_paddings(group: FusedGroup, kept: frozenset[SSAValue]) -> dict[SSAVal
     """What a layer that runs as a whole wants around the maps that are loaded for it."""
     (layer,) = group.layers
     left_out = {*kept, *layer.made.values(), *layer.copied.values(), *overwritten_inputs(layer.op).values()}
-    outside = [root for root in group.outside if root not in left_out and not group.is_tight]
+    outside = [root for root in group.outside if root not in left_out and not group.is_unpadded]
     found = {root: wanted_padding(root, [layer]) for root in outside}
     return {r: padding for r, padding in found.items() if padding is not None and can_fill(group.machine, r, padding)}
 

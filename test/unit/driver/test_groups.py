@@ -276,23 +276,25 @@ def test_why_a_way_was_taken_is_printed_and_kept(tmp_path: Path, capsys: pytest.
 
 
 @pytest.mark.parametrize(
-    ("roomy", "lacks", "tight", "taken"),
+    ("padded", "lacks", "unpadded", "taken"),
     [(9, False, 1, 9), (9, True, 8, 8), (9, True, 10, 9), (9, True, None, 9), (None, True, 8, 8)],
 )
 def test_room_around_maps_is_left_out_where_it_does_not_fit(
-    roomy: float | None, lacks: bool, tight: float | None, taken: float, pools: ModuleOp
+    padded: float | None, lacks: bool, unpadded: float | None, taken: float, pools: ModuleOp
 ):
     """Cycles with it, whether it takes a smaller share of the memory, cycles without, and those of what is taken."""
     program = tilewright.compile(pools, "edge16", options=CompileOptions(partition="schedule"))
     dumps = list[tuple[bool, Path | None]]()
 
     def first(room: Room, dump: Path | None) -> Program:
-        dumps.append((room.tight, dump))
-        cycles = tight if room.tight else roomy
+        dumps.append((room.unpadded, dump))
+        cycles = unpadded if room.unpadded else padded
         if cycles is None:
             raise InfeasibleError("GBUF", 2, 1, "bytes", "use smaller groups")
-        return replace(program, predicted={"cycles": cycles}, refused=("no room",) if lacks and not room.tight else ())
+        return replace(
+            program, predicted={"cycles": cycles}, refused=("no room",) if lacks and not room.unpadded else ()
+        )
 
-    found = groups.roomiest(first, Room(), Path("dump"))
+    found = groups.with_or_without_padding(first, Room(), Path("dump"))
     assert found.predicted["cycles"] == taken
-    assert [tight for tight, dump in dumps if dump is not None][-1] == (taken == tight)
+    assert [unpadded for unpadded, dump in dumps if dump is not None][-1] == (taken == unpadded)

@@ -1,7 +1,7 @@
 // RUN: tilewright-opt %s -p 'load-target{target="edge16"},nest-schedule' | filecheck %s --check-prefix LARGE
 // RUN: tilewright-opt %s -p 'load-target{target="edge16:GBUF.depth=80"},nest-schedule' | filecheck %s --check-prefix SMALL
 // RUN: tilewright-opt %s -p 'load-target{target="edge16:GBUF.depth=20"},nest-schedule' | filecheck %s --check-prefix TINY
-// RUN: tilewright-opt %s -p 'load-target{target="edge16:GBUF.depth=16"},nest-schedule{tight=true}' | filecheck %s --check-prefix TIGHT
+// RUN: tilewright-opt %s -p 'load-target{target="edge16:GBUF.depth=16"},nest-schedule{unpadded=true}' | filecheck %s --check-prefix UNPADDED
 
 // With room for all, each layer runs as a whole and its result stays.  In 5 KiB a map of 8 KiB does not stay: both
 // layers run together, some rows at a time; in 1.25 KiB fewer, in 1 KiB without room around rings of rows.
@@ -14,9 +14,9 @@
 // TINY-LABEL: func.func @maps
 // TINY: nest.group @first {{.*}} attributes {fused = 0 : i64, tile_rows = 1 : i64} {
 // TINY: nest.group @second {{.*}} attributes {fused = 0 : i64, tile_rows = 1 : i64} {
-// TIGHT-LABEL: func.func @maps
-// TIGHT: nest.group @first {{.*}} attributes {tight, fused = 0 : i64, tile_rows = 1 : i64} {
-// TIGHT: nest.group @second {{.*}} attributes {tight, fused = 0 : i64, tile_rows = 1 : i64} {
+// UNPADDED-LABEL: func.func @maps
+// UNPADDED: nest.group @first {{.*}} attributes {unpadded, fused = 0 : i64, tile_rows = 1 : i64} {
+// UNPADDED: nest.group @second {{.*}} attributes {unpadded, fused = 0 : i64, tile_rows = 1 : i64} {
 func.func @maps(%x : tensor<1x4x64x8xf32>) -> tensor<1x4x64x8xf32> {
   %a = nest.group @first dims {c = 4, p = 64, q = 8, r = 3, s = 3} ins(X = %x) -> tensor<1x4x64x8xf32> {
   ^bb0(%X : tensor<1x4x64x8xf32>):

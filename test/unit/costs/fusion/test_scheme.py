@@ -18,7 +18,7 @@ from tilewright.costs.fusion import (
     LayerGraph,
     Platform,
     RegionManager,
-    Room,
+    RingPadding,
     Scheme,
     Shape,
     Window,
@@ -166,13 +166,13 @@ def test_reads_out_of_bounds_find_the_rows_around_a_map(seed: int):
     """Rows before and after those of maps are held when they are read, and no more of them than some round needs."""
     random = Random(seed)
     graph = random_graph(random, random.randint(1, 6), random.randint(4, 12), dense=False)
-    rooms: dict[int, Room] = {}
+    rooms: dict[int, RingPadding] = {}
     for layer in graph.layers:
         for producer, rows, _ in layer.edges:
             last = (layer.shape.height - 1) * rows.stride - rows.pad + rows.reach
             after = max(0, last - graph.source(producer).shape.height)
-            before, behind, columns = rooms.get(producer, Room(0, 0, 2))
-            rooms[producer] = Room(max(before, rows.pad), max(behind, after), columns)
+            before, behind, columns = rooms.get(producer, RingPadding(0, 0, 2))
+            rooms[producer] = RingPadding(max(before, rows.pad), max(behind, after), columns)
     scheme = scheme_of(graph, range(len(graph)), (random.choice((1, 1, 2, 3)), 0), ROOMY, rooms=rooms)
     Executor(graph, scheme).run()
     for source in scheme.sources:

@@ -237,9 +237,9 @@ def test_a_sum_over_samples_is_not_made_row_by_row() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
 
-def tight(name: str, target: str) -> Program:
+def unpadded(name: str, target: str) -> Program:
     """The program without room around rings, in half of the memory."""
-    text = pipeline_text(target, CompileOptions(partition="schedule"), room=Room(tight=True, share=0.5))
+    text = pipeline_text(target, CompileOptions(partition="schedule"), room=Room(unpadded=True, share=0.5))
     module = load_model(MODELS[name]())
     parse_passes(text).apply(make_context(), module)
     return link(module)
@@ -247,7 +247,7 @@ def tight(name: str, target: str) -> Program:
 
 @pytest.mark.parametrize(("name", "target"), [case for case in SMALL if case[0] != "branches"])
 def test_rings_without_room_around_them_give_the_same(name: str, target: str):
-    program, inputs = tight(name, target), inputs_of(MODELS[name]())
+    program, inputs = unpadded(name, target), inputs_of(MODELS[name]())
     result = simulate(program, inputs)
     assert (result.cycles, result.dram_bytes) == (program.predicted["cycles"], program.predicted["dram_bytes"])
     for key, values in reference(load_model(MODELS[name]()), inputs).items():
@@ -257,4 +257,4 @@ def test_rings_without_room_around_them_give_the_same(name: str, target: str):
 def test_joined_maps_that_have_no_room_are_infeasible():
     """What reads them is tiled from DRAM, where they are not: other ways copy them together."""
     with pytest.raises(InfeasibleError, match="larger GBUF"):
-        tight("branches", "edge16:GBUF.depth=64")
+        unpadded("branches", "edge16:GBUF.depth=64")
