@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from math import ceil, inf
+from math import ceil, inf, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -15,15 +15,19 @@ from numpy.typing import NDArray
 
 from ....machine import Machine
 from .arrival import Arrival
-from .demand import Demand, Need, elements, is_inside, need, users
+from .demand import Demand, Need, element, elements, is_inside, need, users
 from .network import Join, Network, Read, Step, View
 from .slices import Floats, Reads, Slices, needed, slices_of
+from .some_elements import points_of_elements
 from .traffic import Traffic
 from .transfers import Transfers
 from .work import Work
 
 MOST_PARTS = 16
 """Parts of a weight along a dim that are looked at."""
+
+ELEMENT_PARTS = 64
+"""Parts of a weight each of whose elements is read with one element of a map."""
 
 
 class LastRead(NamedTuple):
@@ -56,9 +60,10 @@ def least_end(last: Iterable[LastRead], room_bytes: int, load_rate: float) -> fl
 
 
 def last_reads(
-    network: Network, steps: Sequence[Step], needs: Sequence[Need], cycles: Floats, load_rate: float
+    network: Network, steps: Sequence[Step], needs: Sequence[Need], cycles: Floats, room_bytes: int, load_rate: float
 ) -> Iterator[LastRead]:
-    """Of all weights that `steps` read; `cycles` are those of a point of each step on each unit.
+    """Of all weights that `steps` read; `cycles` are those of a point of each step on each unit.  Of a weight that the
+    chip has no room for, it is looked at which elements of a map are read with which of its own.
 
     Before the last read of an element all is loaded and made that any of the operations that read it need.
     """
@@ -75,11 +80,15 @@ def last_reads(
         for part, row in zip(parts, islice(rows, len(parts)), strict=True):
             loads = row[:externals].sum() / load_rate if load_rate else 0.0
             extent, disjoint = _disjoint_points(shapes, makers, step, read, part)
-            made = np.tile(row[externals:], (min(extent, MOST_PARTS), 1))
+            read_once = _map_of(makers, step, read, shapes) if sizes[read.value] > room_bytes else None
+            made = np.tile(row[externals:], (min(extent, MOST_PARTS) if read_once is None else ELEMENT_PARTS, 1))
             coordinates = np.arange(len(made)) * extent // len(made) + 1
-            for target, points in disjoint.items():
+            least = [(target, coordinates * points) for target, points in disjoint.items()]
+            if read_once is not None:
+                least += _least_of_elements(network, makers, read_once, len(made))
+            for target, points in least:
                 if target in column:
-                    made[:, column[target]] = np.maximum(made[:, column[target]], coordinates * points)
+                    made[:, column[target]] = np.maximum(made[:, column[target]], points)
             found.append(np.maximum((cycles @ made.T).max(axis=0), loads))
         own = -np.sort(-np.concatenate(found))
         own = own if sizes[read.value] == network.values[read.value].bytes else own[-1:]
@@ -87,6 +96,42 @@ def last_reads(
         last[read.value] = np.maximum(known, own) if len(known) == len(own) else max(known, own, key=np.mean)
     for value, own in last.items():
         yield from (LastRead(before, sizes[value] / len(own)) for before in own.tolist())
+
+
+def _map_of(
+    makers: Mapping[int, Step | View | Join], step: Step, read: Read, shapes: Sequence[Sequence[int]]
+) -> int | None:
+    """A value of which all elements are read, each with elements of a weight with which no other one is."""
+    own = {name for form in read.forms for name in form.names}
+    for other in step.reads:
+        forms = [form for form, size in zip(other.forms, shapes[other.value], strict=True) if size > 1]
+        names = {name for form in forms for name in form.names}
+        whole = prod(step.extents[name] for name in names) == prod(shapes[other.value])
+        if other is not read and whole and names <= own and len(names) == len(forms) > 0:
+            if all(
+                _is_one_to_one(step, other, axis, shapes) for axis, size in enumerate(shapes[other.value]) if size > 1
+            ):
+                return _without_views(makers, other.value)
+    return None
+
+
+def _without_views(makers: Mapping[int, Step | View | Join], value: int) -> int | None:
+    while isinstance(view := makers.get(value), View):
+        value = view.source
+    return value if value in makers else None
+
+
+def _least_of_elements(
+    network: Network, makers: dict[int, Step | View | Join], value: int, parts: int
+) -> list[tuple[int, Floats]]:
+    """Targets of steps, with the points before the first element of each of some equal parts of a value is read.
+
+    Elements are counted in the order in which a program reads them, whatever that is.
+    """
+    shape, shapes = network.values[value].shape, [item.shape for item in network.values]
+    apart = {axis: set(_points_along(makers, value, element(shape), axis, shapes)) for axis in range(len(shape))}
+    counts = np.arange(parts) * prod(shape) // parts + 1
+    return list(points_of_elements(network, value, apart, counts).items())
 
 
 def _disjoint_points(
@@ -269,7 +314,7 @@ class _Bound:
         """What the memories on chip cannot hold before the last reads of weights comes after what these need."""
         needs, steps = [self.needs[k] for k in counted], [self.steps[k] for k in counted]
         rate = self.transfers.load_rate
-        end = least_end(last_reads(self.network, steps, needs, cycles, rate), self._room, rate)
+        end = least_end(last_reads(self.network, steps, needs, cycles, self._room, rate), self._room, rate)
         return "work before the last reads of weights that the chip has no room for, then these", _whole(end)
 
     @cached_property
