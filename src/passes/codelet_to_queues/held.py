@@ -74,9 +74,19 @@ class Cutter:
 
     def boxes(self, ranges: Ranges) -> Iterator[Box]:
         """Boxes that make up `ranges`, earlier iterations of each dim first."""
-        if not self.watched:
-            yield Box(ranges, frozenset())
-            return
+        left = [ranges]
+        while left:
+            part = left.pop()
+            outside, mixed = self._cells(part)
+            if mixed is not None:
+                left += reversed(self._cut(mixed, part))
+                continue
+            self._check(outside, part)
+            if not outside & self.skipped:
+                yield Box(part, frozenset(outside))
+
+    def _cells(self, ranges: Ranges) -> tuple[set[int], _Watched | None]:
+        """Operands that are outside, and the first axis of another one that is in several cells."""
         outside: set[int] = set()
         mixed: dict[int, _Watched] = {}
         for item in self.watched:
@@ -87,13 +97,7 @@ class Cutter:
                 mixed.setdefault(place, item)
             elif first < 0:
                 outside.add(place)
-        for place, item in mixed.items():
-            if place not in outside:
-                yield from self._cut(item, ranges)
-                return
-        self._check(outside, ranges)
-        if not outside & self.skipped:
-            yield Box(ranges, frozenset(outside))
+        return outside, next((item for place, item in mixed.items() if place not in outside), None)
 
     def _check(self, outside: set[int], ranges: Ranges) -> None:
         for item in self.watched:
@@ -107,8 +111,8 @@ class Cutter:
                     f"some past ({where})",
                 )
 
-    def _cut(self, item: _Watched, ranges: Ranges) -> Iterator[Box]:
-        """The longest stretch of a dim in which the operand's cell does not change, then the rest.
+    def _cut(self, item: _Watched, ranges: Ranges) -> list[Ranges]:
+        """The longest stretch of a dim in which the operand's cell does not change, and the rest.
 
         It is the dim that moves most, but one that is spread over instances, of which short stretches leave some idle,
         only if no other is left.
@@ -119,9 +123,8 @@ class Cutter:
         )
         whole = ranges[dim]
         count = max(1, self._steady(item, ranges, dim, coefficient))
-        yield from self.boxes({**ranges, dim: Range(whole.start, count)})
-        if count < whole.extent:
-            yield from self.boxes({**ranges, dim: Range(whole.start + count, whole.extent - count)})
+        rest = {**ranges, dim: Range(whole.start + count, whole.extent - count)}
+        return [{**ranges, dim: Range(whole.start, count)}, *([rest] if count < whole.extent else [])]
 
     def _steady(self, item: _Watched, ranges: Ranges, dim: str, coefficient: int) -> int:
         """Iterations of `dim` from its first on with one cell; 0 where even the first has several."""

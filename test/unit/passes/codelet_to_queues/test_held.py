@@ -37,6 +37,11 @@ def test_boxes_are_all_of_it_once_and_lie_on_one_side(spread: tuple[str, ...], h
     assert sorted(seen) == sorted(product(range(first, first + rows), range(3)))
 
 
+def test_a_ring_of_a_row_is_cut_into_any_number_of_rows():
+    boxes = cutter(frozenset(), 4000, 1).boxes({"p": Range(1, 3000), "r": Range(0, 1)})
+    assert [box.ranges["p"] for box in boxes] == [Range(row, 1) for row in range(1, 3001)]
+
+
 def test_a_dim_that_is_spread_stays_long():
     whole = {"p": Range(0, 8), "r": Range(0, 3)}
 
