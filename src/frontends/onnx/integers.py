@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
 
 import numpy as np
@@ -11,9 +11,10 @@ from xdsl.ir import SSAValue
 from ...dialects import graph
 from ...dialects.types import element_of, shape_of, si8
 from .formulas import Formulas
+from .load import Array
 from .node import Node
 from .scope import Scope, Value
-from .windows import conv_window
+from .windows import ConvWindow, conv_window
 
 BYTES = ("int8", "uint8")
 
@@ -106,16 +107,40 @@ def qlinear_conv(scope: Scope, node: Node) -> Sequence[Value]:
     return (_requantized(make, total, make.mul(_scale(make, 1, ()), _scale(make, 4, along)), 6, 7),)
 
 
+def _taps_inside(window: ConvWindow, sizes: Sequence[int], kernel: Sequence[int]) -> Iterator[Array]:
+    """For each spatial axis, which taps (columns) of which window (rows) lie inside the map and not in its padding."""
+    for axis, (size, taps) in enumerate(zip(sizes, kernel, strict=True)):
+        begin, end = window.pads[axis], window.pads[len(sizes) + axis]
+        step, dilation = window.strides[axis], window.dilations[axis]
+        outs = (size + begin + end - dilation * (taps - 1) - 1) // step + 1
+        places = step * np.arange(outs)[:, None] + dilation * np.arange(taps) - begin
+        yield (places >= 0) & (places < size)
+
+
 def _conv(make: Formulas, x_at: int, w_at: int, x_zero: int, w_zero: int) -> SSAValue:
-    """The convolution of `x - xz` with `w - wz`: what zero points add is a sum of weights and a sum of windows."""
+    """The convolution of `x - xz` with `w - wz`: what zero points add is a sum of weights and a sum of windows.
+
+    A constant xz pads the map.  One that is known at run time only (DynamicQuantizeLinear) is taken from the taps that
+    lie inside the map, so that weights of convolutions with padding must be constant then.
+    """
     scope, node = make.scope, make.node
     for index in (x_at, w_at):
         scope.require_type(node, index, BYTES)
     x, (w, taken) = make.operand(x_at), _signed(make, make.operand(w_at))
-    xz = int(scope.scalar(node, x_zero) or 0) if node.has_input(x_zero) else 0
+    known = not node.has_input(x_zero) or scope.is_constant(node, x_zero)
+    pad = int(scope.scalar(node, x_zero) or 0) if known else 0
+    xz = pad if known else make.reshape(make.cast(make.operand(x_zero), np.int32), ())
     window = conv_window(node, shape_of(x), shape_of(w))
+    along = (shape_of(w)[0], *(1,) * (len(shape_of(w)) - 2))
 
-    def summed(weights: SSAValue) -> SSAValue:
+    def inside(weights: Array) -> SSAValue:
+        """For each window, the sum of the weights at taps inside the map."""
+        total = weights.sum(axis=1, dtype=np.int32)
+        for taps in _taps_inside(window, shape_of(x)[2:], weights.shape[2:]):
+            total = np.tensordot(total, taps.astype(np.int32), axes=([1], [1]))
+        return make.constant(total)
+
+    def summed(weights: SSAValue, known_weights: Callable[[], Array]) -> SSAValue:
         """The sums of products minus what the zero point of x adds."""
         sums = scope.emit(
             graph.ConvOp(
@@ -125,20 +150,21 @@ def _conv(make: Formulas, x_at: int, w_at: int, x_zero: int, w_zero: int) -> SSA
                 pads=window.pads,
                 dilations=window.dilations,
                 groups=window.groups,
-                pad_value=xz,
+                pad_value=pad,
             )
         )
-        if not xz:
+        if known and not pad:
             return sums
+        if not known and any(window.pads):
+            return make.sub(sums, make.mul(inside(known_weights()), xz))
         added = make.mul(make.reduce("sum", weights, range(1, len(shape_of(weights)))), xz)
         return make.sub(sums, make.reshape(added, along))
 
-    along = (shape_of(w)[0], *(1,) * (len(shape_of(w)) - 2))
-    total = summed(w)
+    total = summed(w, lambda: scope.constant(node, w_at).astype(np.int32) - taken)
     wz = _zero(make, w_zero, along)
     if taken:
         wz = make.constant(np.asarray(-taken, np.int32)) if wz is None else make.sub(wz, taken)
     if wz is None:
         return total
-    ones = summed(make.constant(np.ones(shape_of(w), np.int8)))
-    return make.sub(total, make.mul(ones, wz))
+    ones = np.ones(shape_of(w), np.int8)
+    return make.sub(total, make.mul(summed(make.constant(ones), lambda: ones), wz))

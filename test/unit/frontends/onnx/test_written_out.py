@@ -121,6 +121,24 @@ def test_integer_convolutions(zeros: tuple[int, int]) -> None:
     check("ConvInteger", x, w, *(np.array(z, np.uint8) for z in zeros), opset=10, pads=[1, 1, 1, 1])
 
 
+@pytest.mark.parametrize(
+    "attributes", [{}, {"pads": [2, 0, 1, 3], "strides": [2, 1], "dilations": [1, 2]}, {"group": 3}]
+)
+@pytest.mark.parametrize("w_zero", [0, 7])
+def test_integer_convolutions_of_what_is_quantised_at_run_time(attributes: dict[str, Any], w_zero: int) -> None:
+    w = RANDOM.integers(0, 256, (6, 3 // attributes.get("group", 1), 2, 3), np.uint8)
+    constants = {"w": w, "wz": np.array(w_zero, np.uint8)}
+    nodes = [
+        helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+        helper.make_node("ConvInteger", ["q", "w", "z", "wz"], ["y0"], **attributes),
+    ]
+    value, result = helper.make_tensor_value_info("x", TensorProto.FLOAT, X.shape), helper.make_empty_tensor_value_info
+    tensors = [numpy_helper.from_array(array, name) for name, array in constants.items()]
+    graph = helper.make_graph(nodes, "g", [value], [result("y0")], tensors)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=8)
+    assert run_graph(import_onnx(model), {"x": X})["y0"].tolist() == by_onnxruntime(model, X)[0].tolist()
+
+
 def test_grids() -> None:
     grid = RANDOM.uniform(-1.2, 1.2, (2, 4, 5, 2)).astype(np.float32)
     for mode in ("bilinear", "nearest", "bicubic"):
