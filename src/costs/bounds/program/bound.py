@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from math import ceil, inf, prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,28 +72,29 @@ def last_reads(
     asked = [(step, read, users(step, read, shapes)) for step in steps for read in step.reads if read.value in sizes]
     rows = iter(needed(network, steps, range(len(steps)), [part for *_, parts in asked for part in parts]))
     externals = sum(value.external for value in network.values)
-    makers = {step.target: step for step in network.steps}
     column = {step.target: i for i, step in enumerate(steps)}
+    along = _Along({step.target: step for step in network.steps}, shapes)
     last: dict[int, Floats] = {}
     for step, read, parts in asked:
         found: list[Floats] = []
         for part, row in zip(parts, islice(rows, len(parts)), strict=True):
             loads = row[:externals].sum() / load_rate if load_rate else 0.0
-            extent, disjoint = _disjoint_points(shapes, makers, step, read, part)
-            read_once = _map_of(makers, step, read, shapes) if sizes[read.value] > room_bytes else None
+            extent, disjoint = along.disjoint(step, read, part)
+            read_once = _map_of(along.makers, step, read, shapes) if sizes[read.value] > room_bytes else None
             made = np.tile(row[externals:], (min(extent, MOST_PARTS) if read_once is None else ELEMENT_PARTS, 1))
             coordinates = np.arange(len(made)) * extent // len(made) + 1
-            least = [(target, coordinates * points) for target, points in disjoint.items()]
+            known = {column[target]: points for target, points in disjoint.items() if target in column}
+            at = list(known)
+            made[:, at] = np.maximum(made[:, at], np.outer(coordinates, list(known.values())))
             if read_once is not None:
-                least += _least_of_elements(network, makers, read_once, len(made))
-            for target, points in least:
-                if target in column:
-                    made[:, column[target]] = np.maximum(made[:, column[target]], points)
+                for target, points in _least_of_elements(network, along, read_once, len(made)):
+                    if target in column:
+                        made[:, column[target]] = np.maximum(made[:, column[target]], points)
             found.append(np.maximum((cycles @ made.T).max(axis=0), loads))
         own = -np.sort(-np.concatenate(found))
         own = own if sizes[read.value] == network.values[read.value].bytes else own[-1:]
-        known = last.get(read.value, own)
-        last[read.value] = np.maximum(known, own) if len(known) == len(own) else max(known, own, key=np.mean)
+        before = last.get(read.value, own)
+        last[read.value] = np.maximum(before, own) if len(before) == len(own) else max(before, own, key=np.mean)
     for value, own in last.items():
         yield from (LastRead(before, sizes[value] / len(own)) for before in own.tolist())
 
@@ -121,60 +122,83 @@ def _without_views(makers: Mapping[int, Step | View | Join], value: int) -> int 
     return value if value in makers else None
 
 
-def _least_of_elements(
-    network: Network, makers: dict[int, Step | View | Join], value: int, parts: int
-) -> list[tuple[int, Floats]]:
+def _least_of_elements(network: Network, along: _Along, value: int, parts: int) -> list[tuple[int, Floats]]:
     """Targets of steps, with the points before the first element of each of some equal parts of a value is read.
 
     Elements are counted in the order in which a program reads them, whatever that is.
     """
-    shape, shapes = network.values[value].shape, [item.shape for item in network.values]
-    apart = {axis: set(_points_along(makers, value, element(shape), axis, shapes)) for axis in range(len(shape))}
+    shape = network.values[value].shape
+    apart = {axis: {target for target, _ in along.points(value, element(shape), axis)} for axis in range(len(shape))}
     counts = np.arange(parts) * prod(shape) // parts + 1
     return list(points_of_elements(network, value, apart, counts).items())
 
 
-def _disjoint_points(
-    shapes: Sequence[Sequence[int]], makers: dict[int, Step | View | Join], step: Step, read: Read, part: Reads
-) -> tuple[int, dict[int, int]]:
-    """Of the dim of a weight that most points depend on: its extent, and by targets of steps the points that each
-    coordinate needs, other ones for each coordinate; `part` is what the operations that read an element need.
-
-    The operations read a value at this coordinate of an axis, whose elements are made one by one from those of the
-    steps before at one coordinate, too.
+class _Link(NamedTuple):
+    """Points of a step that a demand of one coordinate of an axis needs and no other coordinate does; and what is then
+    needed of one coordinate of an axis of a value before, -1 if of none.
     """
-    own = {form.names[0] for form in read.forms if len(form.names) == 1}
-    demands = dict(part)
-    best: tuple[int, dict[int, int]] = 1, {}
-    for other in step.reads:
-        for axis, form in enumerate(other.forms):
-            if other is read or not own & set(form.names) or not _is_one_to_one(step, other, axis, shapes):
-                continue
-            if other.value in demands and sum(one.value == other.value for one in step.reads) == 1:
-                found = _points_along(makers, other.value, demands[other.value], axis, shapes)
-                best = max(best, (step.extents[form.names[0]], found), key=lambda one: one[0] * sum(one[1].values()))
-    return best
+
+    points: int
+    value: int
+    demand: Demand
+    axis: int
 
 
-def _points_along(
-    makers: dict[int, Step | View | Join], value: int, demand: Demand, axis: int, shapes: Sequence[Sequence[int]]
-) -> dict[int, int]:
-    """By targets of steps, the points that a demand of one coordinate of an axis needs and no other coordinate does."""
-    found: dict[int, int] = {}
-    while isinstance(step := makers.get(value), Step):
-        needs = need(step, demand, shapes)
-        found[value] = needs.points
+@dataclass(frozen=True)
+class _Along:
+    """What single coordinates of an axis need of the steps before, each of them looked at once."""
+
+    makers: dict[int, Step | View | Join]
+    shapes: Sequence[Sequence[int]]
+    links: dict[tuple[int, Demand, int], _Link | None] = field(default_factory=dict[Any, Any])
+
+    def disjoint(self, step: Step, read: Read, part: Reads) -> tuple[int, dict[int, int]]:
+        """Of the dim of a weight that most points depend on: its extent, and by targets of steps the points that each
+        coordinate needs, other ones for each coordinate; `part` is what the operations that read an element need.
+
+        The operations read a value at this coordinate of an axis, whose elements are made one by one from those of the
+        steps before at one coordinate, too.
+        """
+        own = {form.names[0] for form in read.forms if len(form.names) == 1}
+        demands = dict(part)
+        best: tuple[int, dict[int, int]] = 1, {}
+        for other in step.reads:
+            for axis, form in enumerate(other.forms):
+                if other is read or not own & set(form.names) or not _is_one_to_one(step, other, axis, self.shapes):
+                    continue
+                if other.value in demands and sum(one.value == other.value for one in step.reads) == 1:
+                    found = dict(self.points(other.value, demands[other.value], axis))
+                    best = max(
+                        best, (step.extents[form.names[0]], found), key=lambda one: one[0] * sum(one[1].values())
+                    )
+        return best
+
+    def points(self, value: int, demand: Demand, axis: int) -> Iterator[tuple[int, int]]:
+        """By targets of steps, the points that a demand of one coordinate of an axis needs."""
+        while (link := self._link(value, demand, axis)) is not None:
+            yield value, link.points
+            _, value, demand, axis = link
+
+    def _link(self, value: int, demand: Demand, axis: int) -> _Link | None:
+        """Of the step that makes a value, if one does."""
+        key = value, demand, axis
+        if key not in self.links:
+            step = self.makers.get(value)
+            self.links[key] = self._made(step, demand, axis) if isinstance(step, Step) else None
+        return self.links[key]
+
+    def _made(self, step: Step, demand: Demand, axis: int) -> _Link:
+        needs = need(step, demand, self.shapes)
         names, demands = step.kernel.target.forms[axis].names, dict(needs.reads)
         following = (
             (read.value, at)
             for read in step.reads
             for at, form in enumerate(read.forms)
-            if form.names == names and _is_one_to_one(step, read, at, shapes) and read.value in makers
+            if form.names == names and _is_one_to_one(step, read, at, self.shapes) and read.value in self.makers
             if sum(one.value == read.value for one in step.reads) == 1 and read.value in demands
         )
         value, axis = next(following, (-1, 0))
-        demand = demands.get(value, ())
-    return found
+        return _Link(needs.points, value, demands.get(value, ()), axis)
 
 
 def _is_one_to_one(step: Step, read: Read, axis: int, shapes: Sequence[Sequence[int]]) -> bool:

@@ -9,6 +9,8 @@ import pytest
 from tilewright.algebra.parser import parse_statement
 from tilewright.algebra.statement import tensors_of
 from tilewright.costs.bounds.program import NetworkBuilder, program_bound
+from tilewright.costs.bounds.program.demand import Demand, Need, need
+from tilewright.costs.bounds.program.network import Join, Step, View
 from tilewright.costs.mapping.binding import split_choices
 from tilewright.costs.mapping.formula import compile_formula
 from tilewright.costs.mapping.problem import Buffer, Group, Kernel
@@ -200,6 +202,23 @@ def test_last_reads_of_joined_maps():
     joined, weights = net.add_join(rows, 0, (2, size)), net.tensor(2048, 2)
     y = net.kernel("Y[n] += X[c, p] * W[n, c]", (2048,), dims, X=joined, W=weights)
     assert last_reads(net, y, 1024) == 320 + (16384 - 1024) // 16
+
+
+def test_last_reads_look_at_each_step_of_a_chain_once(monkeypatch: pytest.MonkeyPatch):
+    """Every layer reads a weight along the dim that all layers before it share."""
+    asked: list[Step | View | Join] = []
+
+    def counted(step: Step | View | Join, demand: Demand, shapes: Sequence[Sequence[int]]) -> Need:
+        asked.append(step)
+        return need(step, demand, shapes)
+
+    monkeypatch.setattr("tilewright.costs.bounds.program.bound.need", counted)
+    net, length = Floats(), 40
+    y = net.tensor(128)
+    for _ in range(length):
+        y = net.kernel("Y[i] = A[i] + B[i]", (128,), {"i": 128}, A=y, B=net.tensor(128))
+    assert bound(net, y).terms
+    assert length // 2 < len(asked) <= length
 
 
 def test_last_reads_of_the_taps_of_a_window():
