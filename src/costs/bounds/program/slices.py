@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .demand import Demand, Need, element, elements, need, operation
-from .network import Network, Step
+from .network import Join, Network, Step, View
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +38,41 @@ def slices_of(network: Network, steps: Sequence[Step], counted: Sequence[int]) -
     return Slices(externals, found[: len(steps)], dict(zip(network.outputs, found[len(steps) :], strict=True)))
 
 
+class _Kind(NamedTuple):
+    """Steps that are alike but for their values: one of them, its sources, and what demands of its target need."""
+
+    step: Step | View | Join
+    sources: tuple[int, ...]
+    needs: dict[Demand, Need]
+
+    def need(self, demand: Demand, sources: Sequence[int], shapes: Sequence[Sequence[int]]) -> Need:
+        """What `demand` needs of the step whose sources are these."""
+        found = self.needs.get(demand)
+        if found is None:
+            found = self.needs[demand] = need(self.step, demand, shapes)
+        if sources == self.sources:
+            return found
+        own = dict(zip(self.sources, sources, strict=True))
+        reads, either = (tuple((own[value], part) for value, part in one) for one in (found.reads, found.either))
+        return Need(found.points, found.written, reads, either)
+
+
+def _alike(step: Step | View | Join, sources: Sequence[int], shapes: Sequence[Sequence[int]]) -> tuple[object, ...]:
+    """What `need` depends on but for the numbers of values."""
+    sizes = tuple(shapes[value] for value in (*sources, step.target))
+    match step:
+        case Step():
+            kernel, place = step.kernel, sources.index
+            extents = tuple((name, step.extents[name]) for name in kernel.dims)
+            reads = tuple((place(read.value), read.forms, read.padded) for read in step.reads)
+            init = None if step.init is None else place(step.init)
+            return sizes, kernel.target.forms, kernel.statement.reduce, extents, reads, init
+        case View():
+            return (sizes,)
+        case Join():
+            return sizes, step.axis, tuple(map(sources.index, step.sources))
+
+
 def needed(network: Network, steps: Sequence[Step], counted: Sequence[int], parts: Sequence[Reads]) -> Floats:
     """A row for each of `parts`, with the columns of `Slices`: of all that it needs, what is needed most of it.
 
@@ -52,9 +88,12 @@ def needed(network: Network, steps: Sequence[Step], counted: Sequence[int], part
             asked[value].setdefault(demand, []).append(number)
     needs: dict[tuple[int, Demand], Need] = {}
     waiting = Counter[tuple[int, Demand]]()
+    kinds: dict[tuple[object, ...], _Kind] = {}
     for step in reversed(network.steps):
+        sources = tuple(dict.fromkeys(step.sources))
+        kind = kinds.setdefault(_alike(step, sources, shapes), _Kind(step, sources, {}))
         for demand in asked[step.target]:
-            found = needs[step.target, demand] = need(step, demand, shapes)
+            found = needs[step.target, demand] = kind.need(demand, sources, shapes)
             waiting.update((*found.reads, *found.either))
             for value, part in (*found.reads, *found.either):
                 asked[value].setdefault(part, [])
@@ -75,16 +114,18 @@ def needed(network: Network, steps: Sequence[Step], counted: Sequence[int], part
     for step in network.steps:
         for demand, numbers in asked[step.target].items():
             found = needs.pop((step.target, demand))
-            row = rows[step.target, demand] = np.zeros(own.shape[1])
+            waiting.subtract((*found.reads, *found.either))
+            free = next((read for read in found.reads if read in rows and not waiting[read]), None)
+            row = rows[step.target, demand] = np.zeros(own.shape[1]) if free is None else rows.pop(free)
             for read in found.reads:
-                add(row, *read)
+                if read != free:
+                    add(row, *read)
             if found.either:
                 choices = np.zeros((len(found.either), len(row)))
                 for choice, read in zip(choices, found.either, strict=True):
                     add(choice, *read)
                 np.maximum(row, choices.min(axis=0), out=row)
             for read in (*found.reads, *found.either):
-                waiting[read] -= 1
                 if not waiting[read]:
                     rows.pop(read, None)
             if step.target in place:
