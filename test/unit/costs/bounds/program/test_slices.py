@@ -15,7 +15,13 @@ from tilewright.costs.bounds.program.slices import slices_of
 from tilewright.costs.mapping.problem import Buffer, Group, Kernel
 
 SIZE = 6
-KERNELS = ("Y[i] = A[i] + B[i]", "Y[i] = A[i + k - 1] * B[k]", "Y[i] = A[2 * j]", "Y[i] = A[j] * B[i]", "Y[i] = A[i] * B[j]")
+KERNELS = (
+    "Y[i] = A[i] + B[i]",
+    "Y[i] = A[i + k - 1] * B[k]",
+    "Y[i] = A[2 * j]",
+    "Y[i] = A[j] * B[i]",
+    "Y[i] = A[i] * B[j]",
+)
 
 
 def random_network(random: Random) -> Network:
