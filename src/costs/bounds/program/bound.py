@@ -18,7 +18,7 @@ from .arrival import Arrival
 from .demand import Demand, Need, element, elements, is_inside, need, users
 from .network import Join, Network, Read, Step, View
 from .slices import Floats, Reads, Slices, needed, slices_of
-from .some_elements import points_of_elements
+from .some_elements import Places, points_of_elements
 from .traffic import Traffic
 from .transfers import Transfers
 from .work import Work
@@ -80,7 +80,7 @@ def last_reads(
         for part, row in zip(parts, islice(rows, len(parts)), strict=True):
             loads = row[:externals].sum() / load_rate if load_rate else 0.0
             extent, disjoint = along.disjoint(step, read, part)
-            read_once = _map_of(along.makers, step, read, shapes) if sizes[read.value] > room_bytes else None
+            read_once = _read_once(along.makers, step, read, shapes) if sizes[read.value] > room_bytes else None
             made = np.tile(row[externals:], (min(extent, MOST_PARTS) if read_once is None else ELEMENT_PARTS, 1))
             coordinates = np.arange(len(made)) * extent // len(made) + 1
             known = {column[target]: points for target, points in disjoint.items() if target in column}
@@ -99,20 +99,32 @@ def last_reads(
         yield from (LastRead(before, sizes[value] / len(own)) for before in own.tolist())
 
 
-def _map_of(
+class _ReadOnce(NamedTuple):
+    """A map, and how many of its elements, along axes in front, are read with each element of a weight."""
+
+    value: int
+    together: int
+
+
+def _read_once(
     makers: Mapping[int, Step | View | Join], step: Step, read: Read, shapes: Sequence[Sequence[int]]
-) -> int | None:
-    """A value of which all elements are read, each with elements of a weight with which no other one is."""
+) -> _ReadOnce | None:
+    """A map of which all elements are read, each with elements of a weight with which no other ones are read but those
+    at the same place along the axes behind: one of each sample of a batch.
+    """
     own = {name for form in read.forms for name in form.names}
     for other in step.reads:
-        forms = [form for form, size in zip(other.forms, shapes[other.value], strict=True) if size > 1]
-        names = {name for form in forms for name in form.names}
-        whole = prod(step.extents[name] for name in names) == prod(shapes[other.value])
-        if other is not read and whole and names <= own and len(names) == len(forms) > 0:
-            if all(
-                _is_one_to_one(step, other, axis, shapes) for axis, size in enumerate(shapes[other.value]) if size > 1
-            ):
-                return _without_views(makers, other.value)
+        shape = shapes[other.value]
+        axes = [axis for axis, size in enumerate(shape) if size > 1]
+        if other is read or not all(_is_one_to_one(step, other, axis, shapes) for axis in axes):
+            continue
+        names = [other.forms[axis].names[0] for axis in axes]
+        behind = [name in own for name in names]
+        whole = prod(step.extents[name] for name in set(names)) == prod(shape) and len(set(names)) == len(names)
+        if whole and any(behind) and behind == sorted(behind):
+            value = _without_views(makers, other.value)
+            together = prod(shape[axis] for axis, named in zip(axes, behind, strict=True) if not named)
+            return None if value is None else _ReadOnce(value, together)
     return None
 
 
@@ -122,15 +134,18 @@ def _without_views(makers: Mapping[int, Step | View | Join], value: int) -> int 
     return value if value in makers else None
 
 
-def _least_of_elements(network: Network, along: _Along, value: int, parts: int) -> list[tuple[int, Floats]]:
-    """Targets of steps, with the points before the first element of each of some equal parts of a value is read.
+def _least_of_elements(network: Network, along: _Along, read: _ReadOnce, parts: int) -> list[tuple[int, Floats]]:
+    """Targets of steps, with the points before the first element of each of some equal parts of a weight is read.
 
     Elements are counted in the order in which a program reads them, whatever that is.
     """
-    shape = network.values[value].shape
+    value, shape = read.value, network.values[read.value].shape
+    front = next((axes for axes in range(len(shape)) if prod(shape[:axes]) == read.together), None)
+    if front is None:
+        return []
     apart = {axis: {target for target, _ in along.points(value, element(shape), axis)} for axis in range(len(shape))}
-    counts = np.arange(parts) * prod(shape) // parts + 1
-    return list(points_of_elements(network, value, apart, counts).items())
+    counts = np.arange(parts) * prod(shape[front:]) // parts + 1
+    return list(points_of_elements(network, Places(value, front), apart, counts).items())
 
 
 class _Link(NamedTuple):

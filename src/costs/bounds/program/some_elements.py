@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,13 @@ class Along:
         return np.array(found)
 
 
+class Places(NamedTuple):
+    """A value, and how many axes in front are none of places: at each place all elements along these are meant."""
+
+    value: int
+    front: int = 0
+
+
 def least_positions(rows: Floats, columns: Floats) -> Floats:
     """A number that no union of rectangles of 0, 1, 2 and so on positions is smaller than.
 
@@ -68,19 +76,19 @@ def least_positions(rows: Floats, columns: Floats) -> Floats:
 
 
 def points_of_elements(
-    network: Network, value: int, own: Mapping[int, set[int]], counts: NDArray[np.int64]
+    network: Network, places: Places, own: Mapping[int, set[int]], counts: NDArray[np.int64]
 ) -> dict[int, Floats]:
-    """By targets of kernels, the points that are needed at least for each of these counts of elements of a value.
+    """By targets of kernels, the points that are needed at least for each of these counts of places.
 
     `own`: for each axis of the value, the targets of which each of its coordinates needs parts that no other one does.
     """
-    shape, found = network.values[value].shape, dict[int, Floats]()
-    axes = [axis for axis, size in enumerate(shape) if 1 < size <= LONGEST]
-    for row, column in combinations(axes, 2):
-        channels = prod(shape) // (shape[row] * shape[column])
-        others = [axis for axis, size in enumerate(shape) if axis not in (row, column) and size > 1]
+    shape, found = network.values[places.value].shape, dict[int, Floats]()
+    axes = [axis for axis, size in enumerate(shape) if size > 1 and axis >= places.front]
+    for row, column in combinations((axis for axis in axes if shape[axis] <= LONGEST), 2):
+        channels = prod(shape[places.front :]) // (shape[row] * shape[column])
+        others = [axis for axis in axes if axis not in (row, column)]
         apart = own.get(others[0], set()) if len(others) == 1 else set[int]()
-        for target, points in _points_of_positions(network, value, (row, column)):
+        for target, points in _points_of_positions(network, places, (row, column)):
             least = points[-(-counts // channels)]
             if target in apart:
                 least = np.maximum(least, counts * (points[1:] / np.arange(1, len(points))).min())
@@ -88,11 +96,11 @@ def points_of_elements(
     return found
 
 
-def _points_of_positions(network: Network, value: int, axes: tuple[int, int]) -> Iterator[tuple[int, Floats]]:
+def _points_of_positions(network: Network, places: Places, axes: tuple[int, int]) -> Iterator[tuple[int, Floats]]:
     """Targets, with the points that 0, 1, 2 and so on positions along two axes need, of some channel each."""
     shapes = [item.shape for item in network.values]
-    height, width = (shapes[value][axis] for axis in axes)
-    demands = [_demands(network, value, axes, place, shapes) for place in product(range(height), range(width))]
+    height, width = (shapes[places.value][axis] for axis in axes)
+    demands = [_demands(network, places, axes, place, shapes) for place in product(range(height), range(width))]
     for step in network.steps:
         boxes = [found.get(step.target) for found in demands]
         if not isinstance(step, Step) or any(box is None for box in boxes):
@@ -109,12 +117,15 @@ def _points_of_positions(network: Network, value: int, axes: tuple[int, int]) ->
 
 
 def _demands(
-    network: Network, value: int, axes: tuple[int, int], place: tuple[int, ...], shapes: Sequence[Sequence[int]]
+    network: Network, places: Places, axes: tuple[int, int], place: tuple[int, ...], shapes: Sequence[Sequence[int]]
 ) -> dict[int, Demand]:
-    """What an element at a position needs of each value, of which channel it may be."""
+    """What a place at a position needs of each value, of which channel it may be."""
     at = dict(zip(axes, place, strict=True))
-    start = tuple(1 << at[axis] if axis in at else run(1, size) for axis, size in enumerate(shapes[value]))
-    wanted: dict[int, Demand] = {value: start}
+    start = tuple(
+        everything(size) if axis < places.front else 1 << at[axis] if axis in at else run(1, size)
+        for axis, size in enumerate(shapes[places.value])
+    )
+    wanted: dict[int, Demand] = {places.value: start}
     for step in reversed(network.steps):
         if step.target in wanted:
             for read, demand in need(step, wanted[step.target], shapes).reads:

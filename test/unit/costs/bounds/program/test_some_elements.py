@@ -10,10 +10,15 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.backends.simulator import simulate
-from tilewright.costs.bounds.program.some_elements import Along, least_positions, points_of_elements
+from tilewright.costs.bounds.program.some_elements import Along, Places, least_positions, points_of_elements
 from tilewright.driver import CompileOptions, compile
 
 from .test_bound import Floats, last_reads
+
+Place = tuple[int, int]
+
+State = tuple[frozenset[tuple[int, int, int]], frozenset[Place], frozenset[Place]]
+"""Elements that are made, places whose weights are on chip, and those whose weights were read."""
 
 Windows = tuple[int, int, int, int]
 """Positions, and the step, size and zeros before it of the window that each reads."""
@@ -58,30 +63,32 @@ def test_positions_against_all_subsets(rows: Windows, columns: Windows):
     assert least.sum() >= 0.9 * sum(fewest)
 
 
-def maps(rows: int, columns: int, channels: int = 2) -> tuple[Floats, int, int]:
-    """Two convolutions of 3 x 3 with zeros around, and the second one's largest of 2 x 2, with channels first; the
-    values of the convolutions' results."""
+def maps(samples: int, rows: int, columns: int, channels: int) -> tuple[Floats, int, int]:
+    """Two convolutions of 3 x 3 with zeros around, and the second one's largest of 2 x 2, with samples and channels
+    first; the values of the first one's results and of the last."""
     net, size = Floats(), {"y": 2 * rows, "x": 2 * columns}
-    value, made = net.tensor(channels, 2 * rows, 2 * columns), []
+    value, made = net.tensor(samples, channels, 2 * rows, 2 * columns), []
     for _ in range(2):
-        dims = {"k": channels, **size, "c": channels, "r": 3, "s": 3}
-        text = "Y[k, y, x] += A[c, y + r - 1, x + s - 1] * W[k, c, r, s]"
+        dims = {"b": samples, "k": channels, **size, "c": channels, "r": 3, "s": 3}
+        text = "Y[b, k, y, x] += A[b, c, y + r - 1, x + s - 1] * W[k, c, r, s]"
         weight = net.tensor(channels, channels, 3, 3)
-        value = net.kernel(text, (channels, 2 * rows, 2 * columns), dims, padded="A", A=value, W=weight)
+        value = net.kernel(text, (samples, channels, 2 * rows, 2 * columns), dims, padded="A", A=value, W=weight)
         made.append(value)
-    dims = {"k": channels, "y": rows, "x": columns, "r": 2, "s": 2}
-    last = net.kernel("Y[k, y, x] max= A[k, 2 * y + r, 2 * x + s]", (channels, rows, columns), dims, A=value)
+    dims = {"b": samples, "k": channels, "y": rows, "x": columns, "r": 2, "s": 2}
+    shape = (samples, channels, rows, columns)
+    last = net.kernel("Y[b, k, y, x] max= A[b, k, 2 * y + r, 2 * x + s]", shape, dims, A=value)
     return net, made[0], last
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(2, 2), (2, 3), (3, 1)])
-def test_points_against_all_choices_of_elements(rows: int, columns: int):
+@pytest.mark.parametrize(("samples", "rows", "columns"), [(1, 2, 2), (1, 2, 3), (1, 3, 1), (3, 2, 3)])
+def test_points_against_all_choices_of_elements(samples: int, rows: int, columns: int):
+    """At each place the elements of all samples."""
     channels = 2
-    net, first, last = maps(rows, columns, channels)
+    net, first, last = maps(samples, rows, columns, channels)
     places = list(product(range(channels), range(rows), range(columns)))
     height, width = 2 * rows, 2 * columns
     taps = {
-        (y, x): len(around(y, height)) * len(around(x, width)) * channels * channels
+        (y, x): samples * len(around(y, height)) * len(around(x, width)) * channels * channels
         for y, x in product(range(height), range(width))
     }
     fewest = [
@@ -89,7 +96,7 @@ def test_points_against_all_choices_of_elements(rows: int, columns: int):
         for count in range(1, len(places) + 1)
     ]
     counts = np.arange(1, len(places) + 1)
-    found = points_of_elements(net.network([last]), last, {}, counts)
+    found = points_of_elements(net.network([last]), Places(last, front=1), {}, counts)
     if min(rows, columns) == 1:
         assert first not in found
     else:
@@ -111,33 +118,36 @@ def needed(chosen: Iterable[tuple[int, int, int]], height: int, width: int) -> s
     return found
 
 
-def dense(rows: int, columns: int) -> tuple[Floats, int]:
-    """Four sums of products of all of a map, each the largest of a window of 3 x 3 of another one, with zeros around.
+def dense(samples: int, rows: int, columns: int) -> tuple[Floats, int]:
+    """Four sums of products of all of a map, each the largest of a window of 3 x 3 of another one, with zeros around,
+    for each of some samples.
 
     Elements of that one take a cycle each on the vector unit of `edge16`, and so do loads of the four weights of each.
     """
-    net, size = Floats(), (rows, columns)
+    net, size = Floats(), (samples, rows, columns)
     numbers = net.kernel("Y[p] = sigmoid(B[])", (128,), {"p": 128}, B=net.tensor())
-    dims = {"y": rows, "x": columns}
-    made = net.kernel("Y[y, x] += B[p]", size, dims | {"p": 128}, B=numbers)
+    dims = {"b": samples, "y": rows, "x": columns}
+    made = net.kernel("Y[b, y, x] += B[p]", size, dims | {"p": 128}, B=numbers)
     window = dims | {"r": 3, "s": 3}
-    last = net.kernel("Y[y, x] max= A[y + r - 1, x + s - 1]", size, window, padded="A", A=made)
+    last = net.kernel("Y[b, y, x] max= A[b, y + r - 1, x + s - 1]", size, window, padded="A", A=made)
     weight = net.tensor(4, rows, columns)
-    return net, net.kernel("Y[n] += X[y, x] * W[n, y, x]", (4,), dims | {"n": 4}, X=last, W=weight)
+    text = "Y[b, n] += X[b, y, x] * W[n, y, x]"
+    return net, net.kernel(text, (samples, 4), dims | {"n": 4}, X=last, W=weight)
 
 
-def fewest_cycles(rows: int, columns: int, room: int) -> int:
+def fewest_cycles(samples: int, rows: int, columns: int, room: int) -> int:
     """Of all programs that make an element and load the weights of another in each cycle; all else takes no time, and
     the chip holds the weights of `room` elements.
     """
     places = list(product(range(rows), range(columns)))
-    windows = {(y, x): set(product(around(y, rows), around(x, columns))) for y, x in places}
-    states, cycles = {(frozenset[tuple[int, int]](), frozenset[tuple[int, int]](), frozenset[tuple[int, int]]())}, 0
+    elements = list(product(range(samples), range(rows), range(columns)))
+    windows = {(y, x): set(product(range(samples), around(y, rows), around(x, columns))) for y, x in places}
+    states, cycles = {(frozenset[tuple[int, int, int]](), frozenset[Place](), frozenset[Place]())}, 0
     while not any(len(done) == len(places) for *_, done in states):
         cycles += 1
-        following: set[tuple[frozenset[tuple[int, int]], ...]] = set()
+        following: set[State] = set()
         for made, held, done in states:
-            more = [made | {at} for at in places if at not in made] or [made]
+            more = [made | {at} for at in elements if at not in made] or [made]
             for now, loaded, dropped in product(more, set(places) - held - done or places[:1], {None, *held}):
                 chip = (held - {dropped}) | {loaded}
                 if len(chip) <= room:
@@ -148,32 +158,50 @@ def fewest_cycles(rows: int, columns: int, room: int) -> int:
 
 
 @pytest.mark.parametrize(
-    ("rows", "columns", "room"), [(1, 5, 1), (1, 5, 2), (2, 3, 1), (2, 3, 2), (2, 4, 1), (3, 3, 1), (6, 1, 3)]
+    ("size", "room"),
+    [
+        ((1, 1, 5), 1),
+        ((1, 1, 5), 2),
+        ((1, 2, 3), 1),
+        ((1, 2, 3), 2),
+        ((1, 2, 4), 1),
+        ((1, 3, 3), 1),
+        ((1, 6, 1), 3),
+        ((2, 1, 3), 1),
+        ((2, 2, 2), 1),
+    ],
 )
-def test_dense_layers_against_all_programs(rows: int, columns: int, room: int):
+def test_dense_layers_against_all_programs(size: tuple[int, int, int], room: int):
     """A cycle more makes the numbers that are summed, and the maxima take a part of one."""
-    net, y = dense(rows, columns)
-    assert last_reads(net, y, 16 * room) <= fewest_cycles(rows, columns, room) + 2
+    net, y = dense(*size)
+    assert last_reads(net, y, 16 * room) <= fewest_cycles(*size, room) + 2
 
 
 def test_dense_layers():
     """After an element of the 15th of 16 rows, which needs 15 rows and more, the weights of two rows are still to come
     but those on chip.
     """
-    net, y = dense(16, 16)
+    net, y = dense(1, 16, 16)
     assert 16 * 16 + 16 <= last_reads(net, y, 16) <= 16 * 16 + 2 * 16
 
 
-def test_programs_take_longer(tmp_path: Path) -> None:
+def test_dense_layers_of_some_samples():
+    """The last weights are read with an element of each sample; maxima take 16 cycles a sample."""
+    net, y = dense(3, 16, 16)
+    assert 3 * 16 * 16 <= last_reads(net, y, 16) <= 3 * (16 * 16 + 17) + 16
+
+
+@pytest.mark.parametrize("samples", [1, 2])
+def test_programs_take_longer(samples: int, tmp_path: Path) -> None:
     """Eight convolutions, a pool, and a dense layer with more weights than the chip holds."""
     rng, convs = np.random.default_rng(0), range(8)
-    shapes = {f"w{i}": (32, 32, 3, 3) for i in convs} | {"d": (32 * 8 * 8, 96)}
+    shapes = {f"w{i}": (32, 32, 3, 3) for i in convs} | {"d": (32 * 8 * 8, 96 * samples)}
     weights = [numpy_helper.from_array(rng.random(shape, np.float32), name) for name, shape in shapes.items()]
     nodes = [helper.make_node("Conv", [f"a{i}", f"w{i}"], [f"a{i + 1}"], pads=[1] * 4) for i in convs]
     nodes.append(helper.make_node("MaxPool", ["a8"], ["p"], kernel_shape=[2, 2], strides=[2, 2]))
     nodes += [helper.make_node("Flatten", ["p"], ["f"]), helper.make_node("MatMul", ["f", "d"], ["y"])]
-    x = helper.make_tensor_value_info("a0", TensorProto.FLOAT, (1, 32, 16, 16))
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, (1, 96))
+    x = helper.make_tensor_value_info("a0", TensorProto.FLOAT, (samples, 32, 16, 16))
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, (samples, 96 * samples))
     graph = helper.make_graph(nodes, "m", [x], [y], weights)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path := tmp_path / "m.onnx")
     target = "cocco_npu:GBUF.depth=8192,WBUF.depth=512"
