@@ -190,10 +190,15 @@ class Program:
         raise TilewrightError("program", name, "a tensor of the program", "no such name")
 
 
+def is_program(folder: str | Path) -> bool:
+    """Whether `Program.save` wrote a folder."""
+    return (Path(folder) / TARGET).is_file()
+
+
 def load_program(folder: str | Path) -> Program:
     """Reads a folder that `Program.save` wrote; `TilewrightError` (kind `file` or `program`) if it is none."""
     folder = Path(folder)
-    if not (folder / TARGET).is_file():
+    if not is_program(folder):
         points = sorted(path.parent.name for path in folder.glob(f"*/{TARGET}")) if folder.is_dir() else []
         if points:
             lever = f"name one of its folders: {', '.join(points[:5])}"

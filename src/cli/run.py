@@ -144,6 +144,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     from ..backends.control_models import control_model
+    from ..backends.program import is_program
     from ..driver import is_kernel
     from ..frontends.acg import load_target
     from ..frontends.machine_files import is_map_only
@@ -162,8 +163,11 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         yield Unused((*WAYS_TO_COMPILE, *NOT_TAKEN), "with --host")
     if not is_kernel(arguments.model) and Path(arguments.model).is_dir():
         taken = "target", "types", "time_limit", "batch", "shape", "dim", "tokens", "no_check", "platform"
+        is_hosted = is_hosted_folder(arguments.model)
+        if not is_hosted and not is_program(arguments.model):
+            return  # the run says what the folder is
         yield Unused((*WAYS_TO_COMPILE, *taken), "with a folder that `compile` wrote")
-        if is_hosted_folder(arguments.model):
+        if is_hosted:
             yield Unused(("host", *(name for name in NOT_TAKEN if name not in taken)), "with a folder of steps")
         return
     if is_map_only(arguments.target):

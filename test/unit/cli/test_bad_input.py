@@ -120,6 +120,12 @@ def test_damaged_folders(damage: str, content: bytes | None, tmp_path: Path, cap
     fails(["run", str(folder), "-o", str(tmp_path / "out")], capsys)
 
 
+def test_folders_of_no_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """What the folder is comes before options that would be ignored with one."""
+    message = fails(["run", str(tmp_path), "--target", "tiny", "-o", str(tmp_path / "out")], capsys)
+    assert "a folder written by compile" in message
+
+
 def test_text_of_a_kernel_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     fails(["run", "O[m] += A[m,k] * B[k; m=4", "-o", str(tmp_path)], capsys)
     fails(["run", "O[m] += A[m,k]" + " * B[m]" * 200 + "; m=4 k=2", "-o", str(tmp_path)], capsys)
