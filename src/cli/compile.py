@@ -75,8 +75,7 @@ WAYS_TO_COMPILE = ("no_prove", "dump_ir", "partition", "schedule", "rounds", "ti
 
 
 def add_compile_options(parser: argparse.ArgumentParser, seed: str = "of random choices") -> None:
-    """Options that every command that compiles has."""
-    parser.add_argument("--target", default="edge16", metavar="T", help="target name or .acg file (default: edge16)")
+    """Options that every command that compiles has, but for its target."""
     parser.add_argument("--no-prove", action="store_true", help="skip the proofs about addresses")
     parser.add_argument("--dump-ir", type=Path, metavar="DIR", help="write the IR after each pass to DIR")
     group = parser.add_argument_group("groups of layers that run tile by tile on chip (see `tilewright partition`)")
@@ -192,6 +191,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
     add_steps(parser)
     add_layer_options(parser)
+    parser.add_argument("--target", default="edge16", metavar="T", help="target name or .acg file (default: edge16)")
     add_compile_options(parser)
     add_dram_option(parser)
     add_host_option(parser)

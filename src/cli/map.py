@@ -146,7 +146,7 @@ def _map(arguments: argparse.Namespace) -> dict[str, Any]:
         return mapped.as_dict()
     (layer,) = mapped.layers
     answer = layer.as_dict()
-    contents = {path: layer.svg() for path in pictures} | {path: layer.mlir() for path in texts}
+    contents = {path: layer.svg() for path in pictures} | {path: layer.mlir(arguments.target) for path in texts}
     if arguments.certificate is not None:
         contents[arguments.certificate] = layer.certificate()
     for path, content in contents.items():

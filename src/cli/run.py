@@ -132,6 +132,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_model_options(parser)
     add_layer_options(parser)
+    parser.add_argument(
+        "--target",
+        metavar="T",
+        help="target name or .acg file (default: the one that a .mlir file of `map -o` names, else edge16)",
+    )
     add_compile_options(parser, "of made inputs, and of random choices")
     add_types(parser, "f32; on a target without instructions")
     add_binary_options(parser)
@@ -142,6 +147,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _choose_target(arguments: argparse.Namespace) -> None:
+    """The target that the model names where none is given."""
+    from ..mapping import target_of
+
+    if arguments.target is None:
+        arguments.target = target_of(arguments.model or "")
+
+
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     from ..backends.control_models import control_model
     from ..backends.program import is_program
@@ -149,6 +162,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     from ..frontends.acg import load_target
     from ..frontends.machine_files import is_map_only
 
+    _choose_target(arguments)
     if arguments.binary is not None:
         searched = "time_limit", "seed", "batch", "shape", "dim", "tokens"
         given = "inputs", "expect", "tolerance", "no_check", "csv", "report", "types"
@@ -187,11 +201,13 @@ def kernels(arguments: argparse.Namespace) -> str | None:
     """The search whose kernels are called, that for a mapping to run."""
     from ..frontends.machine_files import is_map_only
 
+    _choose_target(arguments)
     named = arguments.binary is None and arguments.model is not None and arguments.schedule is None
     return "exact mapper" if named and is_map_only(arguments.target) else None
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
+    _choose_target(arguments)
     answer = _run(arguments)
     if arguments.csv is not None:
         write_layers(arguments.csv, answer.get("layers", ()))

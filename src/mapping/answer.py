@@ -9,6 +9,7 @@ from json import dumps
 from pathlib import Path
 from typing import Any
 
+from xdsl.dialects.builtin import StringAttr
 from xdsl.printer import Printer
 
 from ..backends.report import TrafficRow, loop_nest, mapping_svg, traffic_rows
@@ -22,9 +23,11 @@ from ..costs.model import evaluate_with
 from ..costs.timeloop import Prices
 from ..dialects.nest import GroupOp
 from ..errors import TilewrightError
+from ..frontends.acg import target_files
 from ..search.mapping.mappers import counting_words
 from ..search.mapping.values import Mapped, Request
 from .kernels import Layer
+from .machines import TARGET
 
 
 @dataclass(frozen=True)
@@ -128,8 +131,11 @@ class LayerMapping:
         """A picture of the mapping as SVG text: memories, what they keep, and the loops between them."""
         return mapping_svg(self.arch, self.layer.problem, self.mapping, self.prices)
 
-    def mlir(self) -> str:
-        """The mapped kernel as text of the nest dialect, a function of the kernel's tensors."""
+    def mlir(self, target: str | Path | None = None) -> str:
+        """The mapped kernel as text of the nest dialect, a function of the kernel's tensors.
+
+        It names `target` as the machine that it is for, the shipped one of this name where that is None.
+        """
         from ..frontends.einsum import einsum_module
         from ..passes.nest.problems import WORDS, put_mapping
 
@@ -137,6 +143,10 @@ class LayerMapping:
         (group,) = (op for op in module.walk() if isinstance(op, GroupOp))
         if self.layer.types is None:
             group.attributes["elements"] = WORDS
+        if target is None and self.arch.name in target_files():
+            target = self.arch.name
+        if target is not None:
+            group.attributes[TARGET] = StringAttr(str(target))
         put_mapping(group, self.arch, self.layer.problem, self.mapping)
         stream = StringIO()
         Printer(stream).print_op(module)

@@ -14,21 +14,24 @@ from ..driver import parse_mlir
 from ..errors import TilewrightError
 from ..passes.nest.problems import only_kernel, problem_of, read_mapping
 from ..passes.nest.trees import in_group
-from .machines import find_architecture
+from .machines import find_architecture, named_target
 
 
 def price_ir(path: Path, target: str | Path | None, model: str) -> dict[str, Any]:
     """The price of each mapped group of a `.mlir` file: `{"model", "results"}`, one result per group.
 
-    `target` is the machine; without it the `acg.graph` of the file.  Elements have the bits of their types.  Raises
+    `target` is the machine; without it the one that the groups' attribute `target` names, or the `acg.graph` of the
+    file.  Elements have the bits of their types.  Raises
     `TilewrightError` for a tree that is no mapping of that machine, and where no group is mapped.
     """
     module = parse_mlir(path)
     groups = [op for op in module.walk() if isinstance(op, nest.GroupOp) and op.is_mapped]
     if not groups:
         raise TilewrightError("kernel", str(path), "a nest.group with a mapping", "none", "map it: `tilewright map`")
+    target = named_target(module) if target is None else target
     if target is None and not has_target(module):
-        raise TilewrightError("target", str(path), "a machine", "no acg.graph", "say --target T")
+        found = "no acg.graph and no attribute `target`"
+        raise TilewrightError("target", str(path), "a machine", found, "say --target T")
     arch = architecture_of(machine_of(module)) if target is None else find_architecture(target)
     return {"model": model, "results": [_price(group, arch, model) for group in groups]}
 

@@ -4,10 +4,38 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
 from ..costs.hierarchy import Architecture, parse_architecture
 from ..costs.json_fields import read_json
-from ..errors import check_type
+from ..dialects.nest import GroupOp
+from ..driver import is_kernel, parse_mlir
+from ..errors import TilewrightError, check_type
 from ..frontends.machine_files import YAML
+
+DEFAULT_TARGET = "edge16"
+TARGET = "target"
+"""Attribute of a mapped `nest.group`: the machine that its mapping is for, as a person names it."""
+
+
+def target_of(model: str | Path) -> str:
+    """The target that the mappings of a `.mlir` file are for by their attribute; `edge16` where none is told."""
+    path = Path(model)
+    if is_kernel(str(model)) or path.suffix != ".mlir" or not path.is_file():
+        return DEFAULT_TARGET
+    if f'{TARGET} = "'.encode() not in path.read_bytes():  # networks take long to parse
+        return DEFAULT_TARGET
+    try:
+        return named_target(parse_mlir(path)) or DEFAULT_TARGET
+    except TilewrightError:  # told when the file is taken
+        return DEFAULT_TARGET
+
+
+def named_target(module: ModuleOp) -> str | None:
+    """The target that the mapped groups of a module are for by their attribute; None where none or several are told."""
+    told = {op.attributes.get(TARGET) for op in module.walk() if isinstance(op, GroupOp) and op.is_mapped}
+    names = [name.data for name in told if isinstance(name, StringAttr)]
+    return names[0] if len(names) == 1 else None
 
 
 def find_architecture(target: str | Path) -> Architecture:

@@ -40,7 +40,7 @@ from ..passes.nest.hierarchy import price
 from ..passes.nest.problems import capability_of, only_kernel, problem_of, read_mapping
 from ..passes.nest.trees import in_group
 from .kernels import Layer, find_layers, has_groups
-from .machines import find_architecture
+from .machines import find_architecture, target_of
 from .matrices import map_matrix
 from .pipeline import MapOptions, map_layers
 from .threads import DeviceRun, kernel_from, on_device
@@ -206,7 +206,7 @@ class Chosen:
 
 def run(
     model: str | Path,
-    target: str | Path = "edge16",
+    target: str | Path | None = None,
     *,
     folder: str | Path,
     shapes: InputShapes | None = None,
@@ -217,11 +217,13 @@ def run(
 ) -> RunResult | MappedRun:
     """Simulate a model file, a kernel, or a folder that `compile` wrote, and compare its outputs.
 
+    Without `target` it is the one that a `.mlir` file of mappings names (`target_of`), else `edge16`.
     On a target without instructions a kernel (any that `map_kernel` takes) is mapped and the mapping runs; a mapped
     `nest.group` of a `.mlir` file runs as it stands; `types` are those of an einsum's tensors.  On a machine of threads
     the mapping's kernel runs, too, where there is an OpenCL device.  Otherwise as `driver.run`, which see.
     `outputs.npz` is written to `folder`.
     """
+    target = target_of(model) if target is None else target
     if not is_map_only(target):
         return run_program(
             model,

@@ -145,6 +145,7 @@ def test_options_that_would_be_ignored(
     arguments: list[str], option: str, where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     given = [str(tmp_path) if word == "FOLDER" else word for word in arguments]
+    (tmp_path / "target.acg").touch()  # as `compile` writes it
     assert main([*given, "--json"]) == 2
     error = json.loads(capsys.readouterr().out)["error"]
     assert error["subject"] == option

@@ -8,7 +8,17 @@ from tilewright.costs.exact.report import TensorTotals
 from tilewright.costs.hierarchy import Architecture, Level, parse_mapping
 from tilewright.costs.timeloop import evaluate
 from tilewright.errors import InfeasibleError, TilewrightError
-from tilewright.mapping import MapOptions, find_layers, map_kernel, map_layers, map_network, price_ir
+from tilewright.mapping import (
+    MapOptions,
+    MappedRun,
+    find_layers,
+    map_kernel,
+    map_layers,
+    map_network,
+    price_ir,
+    run,
+    target_of,
+)
 
 GEMM = "O[m,n] += A[m,k] * B[k,n]; m=12 n=8 k=6"
 TIMELOOP = MapOptions(model="timeloop", time_limit_s=5)
@@ -109,8 +119,27 @@ def test_ir_without_a_mapping_or_a_machine(tmp_path: Path) -> None:
     with pytest.raises(TilewrightError, match=r"expected a nest\.group with a mapping, found none"):
         price_ir(path, "tiny", "exact")
     path.write_text(map_kernel(GEMM, SMALL, MapOptions(mapper="random", time_limit_s=0.05)).mlir())
-    with pytest.raises(TilewrightError, match=r"expected a machine, found no acg\.graph; say --target T"):
+    with pytest.raises(
+        TilewrightError, match=r"expected a machine, found no acg\.graph and no attribute `target`; say --target T"
+    ):
         price_ir(path, None, "exact")
+
+
+def test_a_file_of_a_mapping_names_its_machine(tmp_path: Path) -> None:
+    target, options = "conventional:L1.depth=300", MapOptions(mapper="random", time_limit_s=0.05)
+    found = map_kernel(GEMM, target, options)
+    path = tmp_path / "mapped.mlir"
+    path.write_text(found.mlir(target))
+    assert target_of(path) == target
+    assert price_ir(path, None, "exact")["results"][0]["cycles"] == found.prices.cycles
+    ran = run(path, folder=tmp_path)
+    assert isinstance(ran, MappedRun)
+    assert (ran.arch, ran.mapping) == (found.arch, found.mapping)
+    assert run(path, "conventional", folder=tmp_path).as_dict()["target"] == "conventional"
+    path.write_text(map_kernel(GEMM, "conventional", options).mlir())
+    assert target_of(path) == "conventional"
+    path.write_text(map_kernel(GEMM, SMALL, options).mlir())
+    assert target_of(path) == target_of(GEMM) == target_of(tmp_path) == "edge16"
 
 
 def test_a_search_tells_how_far_it_is() -> None:
