@@ -6,7 +6,7 @@ import numpy as np
 from measure import Report, cpu_seconds
 
 from tilewright.costs.dram import Model, net_tables, score, workspace
-from tilewright.costs.dram.workspace import FUSED_GROUP, Stages
+from tilewright.costs.dram.tables import FUSED_GROUP, Stages
 from tilewright.costs.soma import hardware
 from tilewright.costs.soma.blocks import splits
 from tilewright.search.dram.living import Living, anneal_lives, latency_of, living

@@ -24,8 +24,7 @@ from random import Random
 import numpy as np
 
 from tilewright.algebra.affine import index_forms
-from tilewright.algebra.expr import Access
-from tilewright.algebra.statement import accesses, tensors_of
+from tilewright.algebra.expr import Access, accesses, tensors_of
 from tilewright.arrays import write_arrays
 from tilewright.costs.hierarchy import Problem
 from tilewright.costs.hierarchy.statement import text_of_problem

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..errors import TilewrightError
-from .expr import Access, Call, Expr, Name, Num
+from .expr import Access, Call, Expr, Name, Num, print_expr
 from .formula import evaluate_formula
-from .printer import print_expr
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,9 @@ from numpy.lib.stride_tricks import as_strided
 
 from ..errors import TilewrightError
 from .affine import Affine, index_forms
-from .expr import Access, Statement, Strided
+from .expr import Access, Statement, Strided, accesses_of, dims_of, print_expr
 from .kernel import make_kernel
 from .layout import Array, Layout, Operand
-from .printer import print_expr
-from .statement import accesses_of, dims_of
 
 MAX_PADDED_ELEMENTS = 1 << 31
 

@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from ..errors import TilewrightError
-from .expr import Call, Expr, Name, Num
-from .printer import print_expr
+from .expr import Call, Expr, Name, Num, print_expr
 
 Number = int | float
 

@@ -18,11 +18,9 @@ import numpy as np
 from ..errors import TilewrightError
 from .contraction import add_to, make_contraction
 from .element import WITHOUT_SUMS, is_float, limits
-from .expr import Access, Call, Expr, Name, Num, Statement, Strided
+from .expr import Access, Call, Expr, Name, Num, Statement, Strided, accesses_of, dims_of, print_expr, substitute
 from .functions import call_function, cast, common_dtype, to_int64
 from .layout import Array, Index, Layout, Operand, fix_axes, injective_axes, make_layout, restrict, split
-from .printer import print_expr
-from .statement import accesses_of, dims_of, substitute
 
 CHUNK_ELEMENTS = 1 << 18
 LOOPED_POINTS = 64

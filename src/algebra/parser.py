@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass
 
 from ..errors import TilewrightError
-from .expr import Access, Call, Expr, Name, Num, Statement, Strided
+from .expr import Access, Call, Expr, Name, Num, Statement, Strided, reduction_dims
 from .functions import FUNCTIONS
-from .statement import reduction_dims
 
 MAX_CHARACTERS = 8192
 MAX_DEPTH = 64

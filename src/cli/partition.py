@@ -29,8 +29,7 @@ from .options import Group, Number, add_count, add_effort, add_objective, add_ti
 from .tables import energy, number, print_table, progress_bar, search_progress, size
 
 if TYPE_CHECKING:
-    from ..costs.fusion.platform import Platform
-    from ..costs.fusion.values import Metric
+    from ..costs.fusion.values import Metric, Platform
 
 DEFAULT_TARGET = "cocco_npu"
 

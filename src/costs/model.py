@@ -13,8 +13,8 @@ from .hierarchy.batch import Bools, MappingBatch
 from .hierarchy.values import Architecture, LoopMapping, Problem
 from .timeloop.batch_model import MAX_MACS as TIMELOOP_MACS
 from .timeloop.batch_model import Floats
+from .timeloop.model import factor_violations
 from .timeloop.report import Prices, Violation
-from .timeloop.validity import factor_violations
 
 CostModel = Literal["exact", "timeloop"]
 

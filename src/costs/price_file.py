@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from .hierarchy.mapping_json import parse_mapping
-from .hierarchy.parse import parse_architecture, parse_problem
+from .hierarchy.parse import parse_architecture, parse_mapping, parse_problem
 from .hierarchy.values import Architecture, Problem
 from .json_fields import Json, bad, list_of, object_of, read_json, text
 from .model import check_model, evaluate_with, factors_refused

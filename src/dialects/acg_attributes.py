@@ -16,9 +16,8 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from ..algebra.expr import Expr, Statement
+from ..algebra.expr import Expr, Statement, print_expr, print_statement
 from ..algebra.parser import parse_expr, parse_statement
-from ..algebra.printer import print_expr, print_statement
 from ..errors import TilewrightError
 from ..machine import Action, CapabilityDim, Engine, Field, OperandBinding, Ports
 from ..machine.rules import NAME

@@ -11,10 +11,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ..algebra.affine import Affine, index_forms
-from ..algebra.expr import Access, Call
+from ..algebra.expr import Access, Call, accesses, dims_of, print_expr, scalars_of, tensors_of
 from ..algebra.parser import parse_expr
-from ..algebra.printer import print_expr
-from ..algebra.statement import accesses, dims_of, scalars_of, tensors_of
 from ..algebra.window import Axis, window
 from ..errors import TilewrightError
 from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, ProgramOp, RowsOp, TensorOp, TransferOp, ViewOp

@@ -10,7 +10,7 @@ from __future__ import annotations
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ..algebra.statement import reduction_dims
+from ..algebra.expr import reduction_dims
 from ..algebra.window import Share
 from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, TransferOp, ViewOp
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.utils.exceptions import VerifyException
 
-from ..algebra.statement import dims_of
+from ..algebra.expr import dims_of
 from ..errors import TilewrightError
 from .codelet import ComputeOp, LocalOp, LoopOp, TransferOp
 from .codelet_fused import FillOp

@@ -13,9 +13,8 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from ..algebra.expr import Statement
+from ..algebra.expr import Statement, print_statement
 from ..algebra.parser import parse_statement
-from ..algebra.printer import print_statement
 from ..errors import TilewrightError
 
 

@@ -10,10 +10,19 @@ from xdsl.ir import Attribute, Block, Operation
 from xdsl.utils.exceptions import VerifyException
 
 from ..algebra.affine import index_forms
-from ..algebra.expr import Access, Call, Statement
+from ..algebra.expr import (
+    Access,
+    Call,
+    Statement,
+    accesses,
+    dims_of,
+    print_expr,
+    reduction_dims,
+    scalars_of,
+    tensors_of,
+    walk,
+)
 from ..algebra.functions import FUNCTIONS
-from ..algebra.printer import print_expr
-from ..algebra.statement import accesses, dims_of, reduction_dims, scalars_of, tensors_of, walk
 from ..errors import TilewrightError
 from .nest import ComputeOp, GroupOp, JoinOp, KernelOp, RowsOp, ViewOp, YieldOp
 from .properties import verifies

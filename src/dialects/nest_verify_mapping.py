@@ -10,8 +10,7 @@ from xdsl.ir import Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ..algebra.affine import Affine, index_forms
-from ..algebra.expr import Access
-from ..algebra.statement import accesses, dims_of, reduction_dims, tensors_of
+from ..algebra.expr import Access, accesses, dims_of, reduction_dims, tensors_of
 from .nest import ComputeOp, ForOp, GroupOp, HoldOp, KernelOp, SpatialOp
 
 

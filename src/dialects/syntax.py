@@ -20,7 +20,7 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from ..algebra.printer import print_statement
+from ..algebra.expr import print_statement
 from .nest_attributes import BindingAttr, DimsAttr, NamedAttr, StatementAttr, ValuesAttr
 
 

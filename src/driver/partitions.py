@@ -8,9 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..costs.fusion import LayerGraph, layer_graph
-from ..costs.fusion.platform import Platform
 from ..costs.fusion.pricer import SubgraphPricer
-from ..costs.fusion.values import Metric, SubgraphCost
+from ..costs.fusion.values import Metric, Platform, SubgraphCost
 from ..errors import InfeasibleError, TilewrightError
 from ..frontends.input_shapes import InputShapes
 from ..interruption import requested, stop_unless

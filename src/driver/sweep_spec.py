@@ -11,10 +11,9 @@ from pathlib import Path
 from random import Random
 from typing import Any, cast
 
-from ..algebra.expr import Expr
+from ..algebra.expr import Expr, free_names
 from ..algebra.formula import evaluate_formula
 from ..algebra.parser import parse_expr
-from ..algebra.statement import free_names
 from ..errors import TilewrightError
 from ..files import file_error
 from ..frontends.acg import load_target

@@ -12,10 +12,18 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
 
 from ..algebra.affine import Affine, index_forms
-from ..algebra.expr import Access, Statement
+from ..algebra.expr import (
+    Access,
+    Statement,
+    accesses,
+    accesses_of,
+    dims_of,
+    print_expr,
+    print_statement,
+    scalars_of,
+    tensors_of,
+)
 from ..algebra.parser import parse_statement
-from ..algebra.printer import print_expr, print_statement
-from ..algebra.statement import accesses, accesses_of, dims_of, scalars_of, tensors_of
 from ..dialects import nest
 from ..dialects.types import Tensor, element_type, tensor
 from ..errors import TilewrightError

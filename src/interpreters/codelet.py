@@ -18,8 +18,18 @@ from xdsl.ir import Operation, SSAValue
 
 from ..algebra.affine import Affine, index_forms
 from ..algebra.evaluate import run_strided
-from ..algebra.expr import Access, Call, Expr, Name, Statement, Strided
-from ..algebra.statement import access_dims, accesses, reduction_dims, tensors_of
+from ..algebra.expr import (
+    Access,
+    Call,
+    Expr,
+    Name,
+    Statement,
+    Strided,
+    access_dims,
+    accesses,
+    reduction_dims,
+    tensors_of,
+)
 from ..algebra.window import Axis, Range, form_low, form_span, narrowed
 from ..arrays import undefined
 from ..dialects import codelet

@@ -18,8 +18,7 @@ from xdsl.ir import Attribute, Region, SSAValue
 
 from ..algebra.affine import Affine, index_forms
 from ..algebra.evaluate import run_statement
-from ..algebra.expr import Access, Call, Expr, Name, Num
-from ..algebra.statement import accesses, dims_of, reduction_dims, substitute_statement
+from ..algebra.expr import Access, Call, Expr, Name, Num, accesses, dims_of, reduction_dims, substitute_statement
 from ..arrays import undefined
 from ..costs.mapping.footprint import buffer_box
 from ..dialects import nest

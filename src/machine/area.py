@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import fsum, inf
 
-from ..algebra.expr import Expr
+from ..algebra.expr import Expr, free_names
 from ..algebra.formula import evaluate_formula
-from ..algebra.statement import free_names
 from ..errors import TilewrightError
 from .changes import Value, attribute, attributes_of
 from .complaint import Complaint

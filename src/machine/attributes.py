@@ -12,8 +12,7 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
-from ..algebra.expr import Expr, Num
-from ..algebra.statement import free_names, substitute
+from ..algebra.expr import Expr, Num, free_names, substitute
 
 if TYPE_CHECKING:
     from .model import Capability, Compute, Link, Machine, Memory

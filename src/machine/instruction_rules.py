@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..algebra.element import ELEMENT_TYPES
-from ..algebra.statement import access_dims, accesses
+from ..algebra.expr import access_dims, accesses
 from .complaint import Complaint, repeated
 from .loop_rules import loop_complaints
 from .model import Capability, Field, Machine, Mnemonic, OperandBinding

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from math import inf, isfinite, prod
 
 from ..algebra.element import ELEMENT_TYPES
-from ..algebra.expr import Strided
+from ..algebra.expr import Strided, print_expr
 from ..algebra.formula import evaluate_formula
-from ..algebra.printer import print_expr
 from ..errors import TilewrightError
 from .complaint import Complaint
 from .model import Capability, Link

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..algebra.element import ELEMENT_TYPES
-from ..algebra.statement import access_dims, accesses
+from ..algebra.expr import access_dims, accesses
 from .complaint import Complaint, repeated
 from .macros import Emission, Macro
 from .model import Capability, Field, Machine, Mnemonic

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from ..algebra.expr import Expr, Statement
-from ..algebra.statement import tensors_of
+from ..algebra.expr import Expr, Statement, tensors_of
 from .attributes import resolved
 from .dram import DramTiming
 from .fields import Field, Ranged

@@ -6,7 +6,7 @@ import string
 from collections.abc import Iterable, Iterator
 
 from ..algebra.element import ELEMENT_TYPES
-from ..algebra.statement import access_dims, accesses
+from ..algebra.expr import access_dims, accesses
 from .complaint import Complaint, repeated
 from .model import Capability, Machine
 from .packets import PackedMnemonic, PacketIsa, Place, RegisterFile

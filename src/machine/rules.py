@@ -12,12 +12,10 @@ from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
 from ..algebra.element import ELEMENT_TYPES
-from ..algebra.expr import Access, Call, Expr
+from ..algebra.expr import Access, Call, Expr, accesses, dims_of, free_names, print_expr, scalars_of, tensors_of, walk
 from ..algebra.formula import FORMULA_FUNCTIONS, evaluate_formula
 from ..algebra.functions import FUNCTIONS
 from ..algebra.lookup import lookup_of
-from ..algebra.printer import print_expr
-from ..algebra.statement import accesses, dims_of, free_names, scalars_of, tensors_of, walk
 from ..errors import TilewrightError
 from .area import area_complaints
 from .complaint import Complaint, repeated

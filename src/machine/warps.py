@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..algebra.statement import access_dims, accesses
+from ..algebra.expr import access_dims, accesses
 from .complaint import Complaint
 from .memory_chain import memory_chain
 from .model import Capability, Machine, Memory

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..algebra.statement import accesses_of, reduction_dims, tensors_of
+from ..algebra.expr import accesses_of, reduction_dims, tensors_of
 from ..costs.hierarchy import Problem
 from ..dialects import nest
 from ..driver import is_kernel, load_model, make_context, parse_passes

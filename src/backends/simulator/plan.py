@@ -12,11 +12,10 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ...algebra.byte_regions import MAX_MEETING_BYTES, Region, make_region
-from ...algebra.expr import Access, Call, Statement, Strided
+from ...algebra.expr import Access, Call, Statement, Strided, accesses_of
 from ...algebra.kernel import Kernel, make_kernel
 from ...algebra.layout import Layout, Operand, injective_axes, make_layout
 from ...algebra.lookup import Lookup, lookup_of
-from ...algebra.statement import accesses_of
 from ...errors import TilewrightError
 from ...machine import Link, Machine, Mnemonic
 from .binding import Binder, Bound, Fields, IllegalFieldsError

@@ -4,10 +4,9 @@ After J. Cai et al., "SoMa: Identifying, Exploring, and Understanding the DRAM C
 Accelerators", HPCA 2025.
 """
 
-from .score import score
-from .tables import Model, Net, net_tables
+from .prefetch import score
+from .tables import Model, Net, Workspace, net_tables, workspace
 from .timetable import Timetable, Transfer, fusion_of, state_of, timetable
-from .workspace import Workspace, workspace
 
 __all__ = [
     "Model",

@@ -12,8 +12,7 @@ from math import inf
 from ...zoo.schedule_networks.layers import Network
 from ..soma.hardware import DRAM_PJ
 from .bound import Bound, case_of, in_slices
-from .floors import product_price
-from .relatives import Case
+from .floors import Case, product_price
 from .tables import Model
 
 PRICES = 0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0

@@ -22,8 +22,7 @@ import numpy as np
 
 from ...algebra.dag import bits, flags
 from ...zoo.schedule_networks.layers import Network
-from .floors import read_pixels
-from .relatives import Case
+from .floors import Case, read_pixels
 
 MOST_SETS, MOST_GROUPS = 1000, 4000
 """Sets of layers, and groups, that are looked at; beyond, the bound says no more than it has found."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 from math import gcd
 from typing import NamedTuple
 
-from .compiled import inner
 from .tables import (
     AS_INPUT,
     AS_WEIGHTS,
@@ -25,8 +24,10 @@ from .tables import (
     Ints,
     Layers,
     Net,
+    Ranges,
+    Stages,
+    inner,
 )
-from .workspace import Ranges, Stages
 
 
 class Cuts(NamedTuple):

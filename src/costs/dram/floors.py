@@ -4,7 +4,7 @@ Every value is a floor of the model in use: the pixels that windows touch, MACs 
 cut a layer over the cores, every operand moved as seldom as blocks in the cores allow.
 
 The least energy on the cores in the exact model: a tile is cut over the cores, blocked and shared in one of a few ways
-(`costs.soma.blocks`).  In each of them the accesses that `costs.soma.counts` counts have a part that grows with the
+(`costs.soma.blocks`).  In each of them the accesses that `costs.soma.tile_cost` counts have a part that grows with the
 pixels of a tile and one that comes with every tile, and the largest blocks are those of the whole map.  So tiles cost
 for each pixel no less than the best of all tiles does.
 """
@@ -12,17 +12,53 @@ for each pixel no less than the best of all tiles does.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...algebra.dag import bits
+from ...algebra.dag import Dag, bits, flags
 from ...zoo.schedule_networks.layers import Layer, Network
 from ..soma.blocks import SHARINGS, Block, Sharing, Split, Work, block_of, ceil_div, column_limit, splits
 from ..soma.hardware import BUS_BYTES, MAC_PJ, VECTOR_PJ, CoreArray
-from .compiled import compiled, inner
-from .tables import Model
+from .tables import Floats, Ints, Model, compiled, inner
+
+
+@dataclass(frozen=True)
+class Case:
+    """`batch` samples of a network in a model, with the floor of each layer."""
+
+    network: Network
+    model: Model
+    batch: int
+    floors: list[Floor]
+
+    @cached_property
+    def weights(self) -> list[int]:
+        """Bytes of weights that DRAM holds, by layer."""
+        return [self.network.weight_bytes(number) for number in range(len(self.network.layers))]
+
+    @property
+    def dag(self) -> Dag:
+        """Which layer reads which."""
+        return self.network.dag
+
+    @cached_property
+    def _cycles(self) -> Floats:
+        return np.array([floor.cycles for floor in self.floors])
+
+    @cached_property
+    def _bytes(self) -> Ints:
+        return np.array(self.weights, np.int64)
+
+    def work(self, layers: int) -> float:
+        """Least cycles of a set of layers."""
+        return float(self._cycles[flags(layers, len(self._cycles))].sum())
+
+    def weight(self, layers: int) -> int:
+        """Bytes of weights of a set of layers."""
+        return int(self._bytes[flags(layers, len(self._bytes))].sum())
 
 
 @compiled

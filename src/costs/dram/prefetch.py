@@ -7,9 +7,10 @@ lives follow from the order.  Times are those of SoMa's timeline (J. Cai et al.,
 
 from __future__ import annotations
 
-from .compiled import inner
-from .emit import FITS, OVERFLOW
-from .workspace import Ints, Loads, Positions, Stages, Stores, Tally, Workspace
+from ..soma.blocks import Split
+from ..soma.hardware import DRAM_PJ
+from .emit import FITS, OVERFLOW, emit
+from .tables import Ints, Loads, Model, Net, Positions, Stages, Stores, Tally, Workspace, compiled, inner
 
 EAGER, OVERTAKE, DOUBLE_BUFFER = 1, 2, 4
 """Bits of a policy: stores come before all loads but those of the next tile, instead of when no load can run; a load
@@ -257,3 +258,15 @@ def _finish(work: Workspace) -> None:
         _begin_store(work)
     while tally[Tally.UNFINISHED] < tally[Tally.STORES]:
         _retire(work.stores, tally, tally[Tally.POSITIONS])
+
+
+@compiled
+def score(
+    net: Net, model: Model, splits: tuple[Split, ...], batch: int, state: Ints, work: Workspace, limit: int, policy: int
+) -> int:
+    """Fill `work` for the fusion `state` and decide its transfers within `limit` bytes of buffer; the outcome."""
+    outcome = emit(net, model, splits, batch, state, work)
+    if outcome != FITS:
+        return outcome
+    work.energy[len(work.energy) - 1] += DRAM_PJ * work.tally[Tally.DRAM_BYTES]
+    return prefetch(work, limit, policy)

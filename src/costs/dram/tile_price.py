@@ -10,12 +10,9 @@ from math import inf
 
 from ..soma.blocks import SHARINGS, Split, Work, block_of, ceil_div, column_limit, compute_cycles, sharing_possible
 from ..soma.blocks import bus_suffices as _bus_suffices
-from ..soma.counts import Counts, count_accesses
 from ..soma.hardware import HOP_PJ, MAC_PJ, VECTOR_PJ
-from ..soma.tile_cost import best_candidate, groups_together
-from .compiled import inner
-from .tables import FC, Layers, Model, Net
-from .workspace import Workspace
+from ..soma.tile_cost import Counts, best_candidate, count_accesses, groups_together
+from .tables import FC, Layers, Model, Net, Workspace, inner
 
 KEY_BITS = 21
 """Bits of an extent in a key."""

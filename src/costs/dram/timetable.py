@@ -9,14 +9,16 @@ import numpy as np
 
 from ...zoo.schedule_networks.layers import Network
 from ..soma.fusion import INPUT, OUTPUT, WEIGHT, Fusion
-from .tables import Edges, Ints, Net
-from .workspace import (
+from .tables import (
     FUSED_GROUP,
     JOINED,
     LAYER_GROUP,
     REUSED,
     STREAMING,
+    Edges,
+    Ints,
     Loads,
+    Net,
     Positions,
     Stages,
     State,

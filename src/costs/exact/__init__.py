@@ -6,8 +6,7 @@ docs/cost-model.md for the definition and for each difference from Timeloop's mo
 
 from .axes import axes_of, distinct
 from .batch import BatchTotals, price_batch
-from .model import dram_bits, dram_bytes, evaluate
-from .report import ExactPrices, TensorTotals
+from .model import ExactPrices, TensorTotals, dram_bits, dram_bytes, evaluate
 from .validity import violations_of
 
 __all__ = [

@@ -16,8 +16,7 @@ from ..timeloop.batch_model import BatchPrices
 from .axes import axes_of
 from .batch_kernel import Answers, Flow, Machine, price_all
 from .compiled import MAX_DEPTH, MAX_WINDOW_DIMS, PLAIN, SLIDING, UNRELATED, Loops, Scratch, Shape, scratch
-from .model import evaluate
-from .report import TensorTotals
+from .model import TensorTotals, evaluate
 from .validity import bits_of_word
 
 MAX_MACS = 1 << 52

@@ -4,15 +4,12 @@ The scheme and the cost model: Z. Tan, Z. Zhu and K. Ma, "Cocco: Hardware-Mappin
 Capacity-Communication Optimization", ASPLOS 2024, sections 3, 4.1 and 5.
 """
 
-from .from_network import layer_graph
-from .graph import POINT, WHOLE, Edge, Input, Layer, LayerGraph, Shape, Window
+from .graph import POINT, WHOLE, Edge, Input, Layer, LayerGraph, Shape, Window, layer_graph
 from .of_machine import platform_of
-from .platform import Platform
 from .pricer import CostTable, SubgraphPricer
-from .regions import Region, RegionManager
 from .schedule import scheme_of
-from .scheme import Axis, Held, RingPadding, Scheme, Update
-from .values import Buffers, Metric, SubgraphCost
+from .scheme import Axis, Held, Region, RegionManager, RingPadding, Scheme, Update
+from .values import Buffers, Metric, Platform, SubgraphCost
 
 __all__ = [
     "POINT",

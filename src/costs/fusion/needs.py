@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .graph import LayerGraph
-from .platform import Platform
 from .tables import END_EDGE, EXTENT, FIRST_EDGE, IS_WHOLE, PAD, PIXEL_BYTES, REACH, SOURCE, STRIDE, GraphTables
 from .tables import graph_tables as tables_of
+from .values import Platform
 
 Flags = NDArray[np.bool_]
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from math import inf, isfinite, prod
 
-from ...algebra.statement import target_dims
+from ...algebra.expr import target_dims
 from ...errors import TilewrightError
 from ...machine import Capability, Machine, Memory
 from ...machine.memory_chain import MemoryChain, memory_chain, multiply_accumulate
 from ..mapping.formula import compile_formula
-from .platform import Platform
-from .values import Buffers
+from .values import Buffers, Platform
 
 UNLIMITED = 1 << 62
 

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from ...errors import InfeasibleError, TilewrightError
 from .alone import Alone
 from .graph import LayerGraph
-from .platform import Platform
 from .price import METRICS, Costs, Floats, Terms, price_groups
 from .tables import COMPONENT, FIRST_EDGE, RATE, READERS, SOURCE, GraphTables, Ints, graph_tables
 from .trace import new_trace
-from .values import Buffers, Metric, SubgraphCost
+from .values import Buffers, Metric, Platform, SubgraphCost
 
 Structure = tuple[int, ...]
 

@@ -8,11 +8,10 @@ from math import ceil
 import numpy as np
 
 from .graph import LayerGraph
-from .platform import Platform
 from .price import Costs, Terms
 from .pricer import CostTable, SubgraphPricer
 from .tables import Ints
-from .values import Buffers, Metric, SubgraphCost
+from .values import Buffers, Metric, Platform, SubgraphCost
 
 
 class ProgramPricer(SubgraphPricer):

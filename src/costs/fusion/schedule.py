@@ -11,11 +11,10 @@ import numpy as np
 
 from .demand import first_round, region, row_step, spans
 from .graph import LayerGraph
-from .platform import Platform
-from .regions import Region, RegionManager
-from .scheme import Axis, Held, RingPadding, Scheme
+from .scheme import Axis, Held, Region, RegionManager, RingPadding, Scheme
 from .tables import COMPONENT, EXTENT, PIXEL_BYTES, RATE, READERS, GraphTables, Ints, graph_tables
 from .trace import DELTA, DEPTH, INSIDE, LAST, LEAD, LOW, NEED, OUTSIDE, WHOLE, new_trace, trace
+from .values import Platform
 
 
 def scheme_of(

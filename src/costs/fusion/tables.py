@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...errors import TilewrightError
 from .graph import Edge, Input, Layer, LayerGraph, Window
-from .platform import Platform
+from .values import Platform
 
 Ints = NDArray[np.int64]
 

@@ -4,9 +4,8 @@ What every cost model prices and every mapper returns.
 """
 
 from .batch import MappingBatch, pack
-from .mapping_json import mapping_as_json, parse_mapping
 from .of_machine import architecture_of
-from .parse import parse_architecture, parse_problem
+from .parse import mapping_as_json, parse_architecture, parse_mapping, parse_problem
 from .values import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
 
 __all__ = [

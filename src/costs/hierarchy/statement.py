@@ -7,9 +7,7 @@ from math import gcd, prod
 from typing import cast
 
 from ...algebra.affine import Affine, index_forms, make_affine
-from ...algebra.expr import Access, Statement
-from ...algebra.printer import print_expr
-from ...algebra.statement import accesses, dims_of, tensors_of
+from ...algebra.expr import Access, Statement, accesses, dims_of, print_expr, tensors_of
 from ...errors import TilewrightError
 from .parse import MAX_BOUND, MAX_COEFFICIENT, MAX_DIMS, MAX_MACS, MAX_RANK
 from .values import Problem, Tensor

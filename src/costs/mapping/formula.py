@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...algebra.expr import Call, Expr, Name, Num
-from ...algebra.printer import print_expr
+from ...algebra.expr import Call, Expr, Name, Num, print_expr
 from ...errors import TilewrightError
 
 Env = Mapping[str, Any]

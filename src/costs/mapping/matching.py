@@ -10,10 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import permutations
 
-from ...algebra.expr import Access, Call, Expr, Name, Num, Strided
+from ...algebra.expr import Access, Call, Expr, Name, Num, Strided, accesses, print_statement
 from ...algebra.functions import COMMUTATIVE, REVERSED
-from ...algebra.printer import print_statement
-from ...algebra.statement import accesses
 from ...errors import TilewrightError
 from ...machine import Capability, Machine
 from .problem import Kernel

@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import cast
 
 from ...algebra.affine import Affine, index_forms
-from ...algebra.expr import Access, Statement
-from ...algebra.statement import accesses, dims_of, reduction_dims, target_dims
+from ...algebra.expr import Access, Statement, accesses, dims_of, reduction_dims, target_dims
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What a mapped group costs: bytes over every link, cycles of every queue, latency and energy.
 
-Nothing is iterated tile by tile: transfers are summed exactly by `sweep`, computes are priced once per combination of
+Nothing is iterated tile by tile: transfers are summed exactly (`footprint`), computes are priced once per combination of
 tile sizes.  Latency takes queues and channels as fully overlapped but for one tile that fills and drains them (ours).
 """
 
@@ -17,10 +17,10 @@ from ...algebra.window import step_of
 from ...errors import TilewrightError
 from ...machine import Memory
 from .binding import Binding, Pricer, Split
+from .footprint import Tiles, split, sweep_elements
 from .matching import Match
 from .place import memory_of, memory_path, offchip, place
 from .problem import Group, Kernel, Use
-from .sweep import Tiles, split, sweep_elements
 from .tree import Hold, Leaf, Loop, Node, Spatial, buffer_use, full_tiles, kernels_below
 
 

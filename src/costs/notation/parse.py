@@ -8,9 +8,8 @@ from ...errors import TilewrightError
 from ...zoo.schedule_networks.layers import Network
 from ..dram import Model, Net, Workspace, net_tables, score, state_of, workspace
 from ..dram.emit import FITS, OVERFLOW, TOO_MANY, UNCUTTABLE
-from ..dram.tables import Edges
+from ..dram.tables import Edges, Loads, Positions, Stages, Tally
 from ..dram.timetable import load_key, tiles_in
-from ..dram.workspace import Loads, Positions, Stages, Tally
 from ..soma.blocks import splits
 from ..soma.fusion import check_fusion
 from ..soma.tiling import tiles_of

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,14 +11,47 @@ import numpy as np
 from ...zoo.schedule_networks.layers import Network
 from ..dram.tables import Ints, Model
 from ..json_fields import Json
-from ..soma.fusion import INPUT, OUTPUT, WEIGHT, Fusion
+from ..soma.fusion import INPUT, WEIGHT, Fusion
 from ..soma.hardware import DRAM_PJ, Hardware
-from ..soma.layer_cost import tile_cost
-from ..soma.run import BAD_LIFE, LATE_START, Scratch, TransferColumns, first_bad_life, run
-from ..soma.tiling import tiles_of
+from ..soma.run import BAD_LIFE, LATE_START, PlanColumns, Scratch, TransferColumns, first_bad_life, run
+from ..soma.tiling import tile_cost, tiles_of
 from .parse import parse
-from .times import columns_of, transfer_cycles
-from .values import Choices, Parsed, Tensor
+from .values import OUTPUT, Choices, Move, Parsed, Tensor
+
+
+@dataclass(frozen=True)
+class Times:
+    """Cycles at which tiles begin, by position, and transfers, in their order."""
+
+    latency_cycles: int
+    tile_begin: tuple[int, ...]
+    move_begin: tuple[int, ...]
+
+
+def transfer_cycles(parsed: Parsed, bandwidth: int, latency: int) -> tuple[int, ...]:
+    """Cycles of each tensor's transfer at `bandwidth` bytes per cycle after `latency` cycles."""
+    return tuple(latency - (-tensor.size_bytes // bandwidth) for tensor in parsed.tensors)
+
+
+def columns_of(parsed: Parsed, transfers: Sequence[int]) -> PlanColumns:
+    """Tiles and tensors as the compiled functions take them, each tensor's transfer taking so many cycles."""
+    rows = [(t.layer, t.first, t.first if t.kind == OUTPUT else -1, t.size_bytes) for t in parsed.tensors]
+    layer, first, made, size = np.array(rows, np.int64).reshape(-1, 4).T.copy()
+    layers, cycles = np.array([tile.layer for tile in parsed.tiles]), np.array(parsed.tile_cycles, np.int64)
+    return PlanColumns(cycles, layers, layer, first, made, size, np.array(transfers, np.int64))
+
+
+def times_of(parsed: Parsed, moves: Sequence[Move], transfers: Sequence[int]) -> Times:
+    """The times of a legal schedule (`check_schedule`), each tensor's transfer taking so many cycles."""
+    tensors, count = parsed.tensors, len(parsed.tiles)
+    order, start, end = np.array(moves, np.int64).reshape(-1, 3).T.copy()
+    begins, ends = np.array([[t.first, t.last] for t in tensors], np.int64).T.copy()
+    begins[order], ends[order] = start, end
+    begin, move_begin, usage = np.zeros(count, np.int64), np.zeros(len(order), np.int64), np.zeros(count + 2, np.int64)
+    scratch = Scratch(np.zeros(count + 1, np.int64), usage, begin, move_begin)
+    _, latency, _ = run(columns_of(parsed, transfers), TransferColumns(order, begins, ends), scratch)
+    return Times(latency, tuple(begin.tolist()), tuple(move_begin.tolist()))
+
 
 LATE = "a tile waits for a transfer that may begin only after it"
 

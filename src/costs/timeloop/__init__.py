@@ -5,9 +5,8 @@ The tool: A. Parashar et al., "Timeloop: A Systematic Approach to DNN Accelerato
 """
 
 from .batch_model import BatchPrices, price_batch
-from .model import evaluate
+from .model import evaluate, violations_of
 from .report import LevelReport, NetworkReport, Prices, TensorReport, Violation
-from .validity import violations_of
 
 __all__ = [
     "BatchPrices",

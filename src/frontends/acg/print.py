@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from itertools import chain, groupby
 
-from ...algebra.expr import Num
-from ...algebra.printer import print_expr, print_statement
+from ...algebra.expr import Num, print_expr, print_statement
 from ...machine import Capability, Compute, Engine, Field, Link, Machine, Memory, Mnemonic, OperandBinding
 from ...machine.attributes import PORT_FIELDS
 from ...machine.dram import DramTiming, differences

@@ -10,8 +10,7 @@ from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.passes import ModulePass
 
 from ...algebra.affine import index_forms
-from ...algebra.expr import Access
-from ...algebra.statement import tensors_of
+from ...algebra.expr import Access, tensors_of
 from ...costs.mapping.binding import Pricer, pricer_of
 from ...costs.mapping.shares import Helper, best_shares
 from ...dialects.acg import machine_of

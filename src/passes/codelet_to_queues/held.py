@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...algebra.affine import Affine
-from ...algebra.statement import tensors_of
+from ...algebra.expr import tensors_of
 from ...algebra.window import Range, form_low, form_span
 from ...errors import TilewrightError
 from .plan_compute import ComputeOperand, ComputePlan

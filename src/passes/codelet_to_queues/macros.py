@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...algebra.element import element_dtype
-from ...algebra.statement import access_dims, accesses
+from ...algebra.expr import access_dims, accesses
 from ...errors import TilewrightError
 from ...machine import Capability, Field, Machine
 from ...machine.macro_rules import KEEP

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...algebra.expr import Access, Call, Expr, Name, Num, Strided
+from ...algebra.expr import Access, Call, Expr, Name, Num, Strided, access_dims, accesses, print_statement
 from ...algebra.functions import COMMUTATIVE, REVERSED
-from ...algebra.printer import print_statement
-from ...algebra.statement import access_dims, accesses
 from ...errors import TilewrightError
 from ...machine import Capability, Machine
 from .isa import find_capability

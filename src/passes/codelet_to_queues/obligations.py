@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from ...algebra.affine import Affine, index_forms, make_affine
-from ...algebra.expr import Access
-from ...algebra.statement import accesses, tensors_of
+from ...algebra.expr import Access, accesses, tensors_of
 from ...machine import Machine, Memory
 from .isa import find_capability
 from .locals import lifetimes

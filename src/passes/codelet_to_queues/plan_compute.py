@@ -8,8 +8,7 @@ from itertools import permutations
 from math import prod
 
 from ...algebra.affine import Affine, index_forms
-from ...algebra.expr import Access
-from ...algebra.statement import accesses, reduction_dims, tensors_of
+from ...algebra.expr import Access, accesses, reduction_dims, tensors_of
 from ...algebra.window import Range
 from ...costs.mapping.binding import Split, split_choices
 from ...costs.mapping.formula import Formula, compile_formula

@@ -8,8 +8,7 @@ from math import ceil, inf, prod
 
 from ...algebra.byte_regions import make_region
 from ...algebra.element import element_dtype
-from ...algebra.expr import Strided
-from ...algebra.statement import accesses_of
+from ...algebra.expr import Strided, accesses_of
 from ...costs.mapping.formula import Formula, compile_formula
 from ...machine import Machine
 from .isa import Binding, OperandSlot

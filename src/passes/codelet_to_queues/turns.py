@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...algebra.affine import Affine, index_forms
-from ...algebra.expr import Access
-from ...algebra.statement import accesses, tensors_of
+from ...algebra.expr import Access, accesses, tensors_of
 from ...algebra.window import Range, form_low, form_span
 from ...dialects.codelet_fused import FusedOp
 from ...errors import TilewrightError

@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...algebra.affine import index_forms
-from ...algebra.expr import Access
-from ...algebra.statement import accesses, tensors_of
+from ...algebra.expr import Access, accesses, tensors_of
 from ...algebra.window import Range
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine

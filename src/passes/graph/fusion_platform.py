@@ -7,8 +7,7 @@ from dataclasses import replace
 from xdsl.dialects.builtin import ModuleOp
 
 from ...costs.fusion.of_machine import platform_of
-from ...costs.fusion.platform import Platform
-from ...costs.fusion.values import Buffers
+from ...costs.fusion.values import Buffers, Platform
 from ...dialects.acg import has_target, machine_of
 from ...errors import TilewrightError
 

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefA
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from ...algebra.affine import index_forms
-from ...algebra.statement import dims_of
+from ...algebra.expr import dims_of
 from ...algebra.window import window
 from ...dialects.codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, TransferOp, entry
 from ...dialects.codelet_attributes import SurrogateType

@@ -6,8 +6,7 @@ import numpy as np
 from xdsl.dialects.builtin import Float32Type, IntegerType, ModuleOp
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...algebra.expr import Access
-from ...algebra.statement import accesses_of
+from ...algebra.expr import Access, accesses_of
 from ...costs.mapping.matching import match
 from ...dialects import nest
 from ...dialects.acg import has_target, machine_of

@@ -17,8 +17,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...algebra.affine import Affine, make_affine, to_affine
-from ...algebra.expr import Access, Call, Expr, Statement
-from ...algebra.statement import substitute, substitute_statement
+from ...algebra.expr import Access, Call, Expr, Statement, substitute, substitute_statement
 from ...costs.fusion.of_machine import platform_of
 from ...costs.mapping.binding import Pricer, pricer_of
 from ...costs.mapping.problem import Group, Kernel, Use, touches

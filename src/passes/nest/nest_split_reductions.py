@@ -12,8 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from ...algebra.affine import make_affine
-from ...algebra.expr import Statement
-from ...algebra.statement import dims_of, substitute_statement
+from ...algebra.expr import Statement, dims_of, substitute_statement
 from ...costs.mapping.binding import Pricer, pricer_of
 from ...costs.mapping.problem import Group, Kernel
 from ...dialects import nest

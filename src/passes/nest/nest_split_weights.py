@@ -13,8 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...algebra.affine import Affine
-from ...algebra.expr import Access, Call, Expr, Name, Num, Statement
-from ...algebra.statement import substitute
+from ...algebra.expr import Access, Call, Expr, Name, Num, Statement, substitute
 from ...costs.fusion.of_machine import platform_of
 from ...costs.mapping.problem import Group, touches
 from ...dialects import nest

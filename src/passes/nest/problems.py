@@ -7,7 +7,7 @@ from typing import cast
 from xdsl.dialects.builtin import StringAttr
 
 from ...algebra.element import ELEMENT_TYPES
-from ...algebra.statement import tensors_of
+from ...algebra.expr import tensors_of
 from ...costs.hierarchy import Architecture, LoopMapping, Problem
 from ...costs.hierarchy.statement import problem_of_statement
 from ...costs.mapping.levels import mapping_of, tree_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...algebra.statement import dims_of
+from ...algebra.expr import dims_of
 from ...dialects import nest
 
 

@@ -9,8 +9,7 @@ from typing import cast
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...algebra.printer import print_statement
-from ...algebra.statement import tensors_of
+from ...algebra.expr import print_statement, tensors_of
 from ...costs.mapping.binding import Bound
 from ...costs.mapping.matching import Match, match_as
 from ...costs.mapping.problem import Buffer, Group, Kernel

@@ -14,8 +14,7 @@ from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...algebra.affine import Affine, to_affine
-from ...algebra.expr import Access, Call, Expr, Statement
-from ...algebra.statement import accesses, tensors_of
+from ...algebra.expr import Access, Call, Expr, Statement, accesses, tensors_of
 from ...dialects import nest
 from ...dialects.codelet import CodeletOp, ComputeOp, entry
 from ...dialects.codelet_fused import PartOp

@@ -7,8 +7,7 @@ from math import prod
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...algebra.expr import Access
-from ...algebra.printer import print_expr
+from ...algebra.expr import Access, print_expr
 from ...costs.mapping.binding import pricer_of
 from ...costs.mapping.place import memory_path
 from ...costs.mapping.tree import Leaf

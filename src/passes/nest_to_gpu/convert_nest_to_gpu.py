@@ -12,9 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 
-from ...algebra.expr import Access, Call, Expr
-from ...algebra.printer import print_statement
-from ...algebra.statement import reduction_dims
+from ...algebra.expr import Access, Call, Expr, print_statement, reduction_dims
 from ...costs.hierarchy import Architecture, Problem, architecture_of
 from ...dialects import nest
 from ...dialects.acg import machine_of

@@ -7,8 +7,7 @@ from dataclasses import replace
 from math import prod
 
 from ...algebra.affine import Affine, index_forms
-from ...algebra.expr import Access, Statement
-from ...algebra.statement import accesses_of, tensors_of
+from ...algebra.expr import Access, Statement, accesses_of, tensors_of
 from ...costs.hierarchy import Architecture, LoopMapping, Problem
 from ...errors import TilewrightError
 from .matrix import matrix_products, whole_fragments

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ...algebra.expr import Expr
-from ...algebra.printer import print_expr
+from ...algebra.expr import Expr, print_expr
 from ...errors import TilewrightError
 from ...machine import Capability, Engine, Machine, Memory, Mnemonic, OperandBinding, Unit
 from ...machine.encoding import encode

@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...algebra.affine import Affine, index_forms
-from ...algebra.expr import Access, Call
-from ...algebra.printer import print_statement
-from ...algebra.statement import accesses
+from ...algebra.expr import Access, Call, accesses, print_statement
 from ...dialects import nest
 from ...errors import TilewrightError
 from ...search.tiles import Loop

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import SSAValue
 
-from ...algebra.expr import Access, Call, Expr, Num
-from ...algebra.printer import print_expr
+from ...algebra.expr import Access, Call, Expr, Num, print_expr
 from ...dialects import nest
 from ...dialects.types import dtype_of, element_of
 from .forms import unsupported

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import SSAValue
 
 from ...algebra.blocked import BlockedLayout
-from ...algebra.expr import Access, Call
-from ...algebra.printer import print_statement
+from ...algebra.expr import Access, Call, print_statement
 from ...dialects import nest
 from ...dialects.types import shape_of
 from ...errors import TilewrightError

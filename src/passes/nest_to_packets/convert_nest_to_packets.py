@@ -16,8 +16,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from ...algebra.expr import Access, Statement
-from ...algebra.statement import dims_of, substitute_statement
+from ...algebra.expr import Access, Statement, dims_of, substitute_statement
 from ...arrays import Array
 from ...dialects import nest
 from ...dialects.acg import machine_of

@@ -10,8 +10,7 @@ from math import inf, prod
 import numpy as np
 
 from ...algebra.affine import index_forms
-from ...algebra.expr import Access, Name, Statement
-from ...algebra.statement import accesses, accesses_of, dims_of, tensors_of
+from ...algebra.expr import Access, Name, Statement, accesses, accesses_of, dims_of, tensors_of
 from ...errors import TilewrightError
 from ...machine import Machine
 from ...machine.packet_isa import Isa

@@ -13,8 +13,20 @@ from functools import cached_property
 from math import prod
 
 from ...algebra.element import ELEMENT_TYPES
-from ...algebra.expr import Access, Call, Expr, Name, Num, Statement
-from ...algebra.statement import accesses_of, dims_of, reduction_dims, substitute, substitute_statement, walk
+from ...algebra.expr import (
+    Access,
+    Call,
+    Expr,
+    Name,
+    Num,
+    Statement,
+    accesses_of,
+    dims_of,
+    reduction_dims,
+    substitute,
+    substitute_statement,
+    walk,
+)
 from ...arrays import Array
 from ...errors import TilewrightError
 from .ranges import Range, range_of, range_of_type, within

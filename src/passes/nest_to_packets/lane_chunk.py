@@ -9,9 +9,8 @@ import numpy as np
 
 from ...algebra.affine import index_forms
 from ...algebra.element import ELEMENT_TYPES
-from ...algebra.expr import Access, Call, Expr, Num, Statement
+from ...algebra.expr import Access, Call, Expr, Num, Statement, substitute
 from ...algebra.parser import parse_statement
-from ...algebra.statement import substitute
 from ...errors import TilewrightError
 from ...machine.packets import PackedMnemonic, Place
 from .emit import COPY, Emitter

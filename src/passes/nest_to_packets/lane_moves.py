@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...algebra.affine import index_forms
-from ...algebra.expr import Access, Statement
-from ...algebra.statement import target_dims
+from ...algebra.expr import Access, Statement, target_dims
 from ...errors import TilewrightError
 from ...machine.packet_program import Instruction
 from .emit import Emitter

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...algebra.element import ELEMENT_TYPES
-from ...algebra.expr import Access, Call, Expr, Num, Statement
+from ...algebra.expr import Access, Call, Expr, Num, Statement, print_expr
 from ...algebra.parser import parse_statement
-from ...algebra.printer import print_expr
 from ...arrays import Array
 from ...errors import TilewrightError
 from ...machine.packet_program import Instruction

@@ -13,9 +13,18 @@ from math import prod
 
 from ...algebra.affine import index_forms
 from ...algebra.element import ELEMENT_TYPES
-from ...algebra.expr import Access, Expr, Num, Statement
-from ...algebra.printer import print_statement
-from ...algebra.statement import accesses, accesses_of, reduction_dims, substitute, target_dims
+from ...algebra.expr import (
+    Access,
+    Expr,
+    Num,
+    Statement,
+    accesses,
+    accesses_of,
+    print_statement,
+    reduction_dims,
+    substitute,
+    target_dims,
+)
 from ...errors import InfeasibleError, TilewrightError
 from ...machine.packet_program import Instruction
 from .emit import Emitter

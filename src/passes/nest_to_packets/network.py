@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from ...algebra.affine import index_forms
-from ...algebra.expr import Access
-from ...algebra.printer import print_statement
+from ...algebra.expr import Access, print_statement
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from ...machine.packet_isa import Isa

@@ -10,9 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...algebra.affine import Affine, index_forms
-from ...algebra.expr import Access, Name
-from ...algebra.printer import print_statement
-from ...algebra.statement import dims_of, target_dims
+from ...algebra.expr import Access, Name, dims_of, print_statement, target_dims
 from ...errors import TilewrightError
 from .forms import SINGLE
 from .kernels import Program, Step, is_byte_product

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...algebra.expr import Call, Expr, Num
-from ...algebra.printer import print_expr
+from ...algebra.expr import Call, Expr, Num, print_expr
 from ...errors import TilewrightError
 from .ranges import Range
 

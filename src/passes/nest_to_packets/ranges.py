@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ...algebra.element import ELEMENT_TYPES
-from ...algebra.expr import Access, Call, Expr, Num
-from ...algebra.printer import print_expr
+from ...algebra.expr import Access, Call, Expr, Num, print_expr
 from ...errors import TilewrightError
 
 Range = tuple[int, int]

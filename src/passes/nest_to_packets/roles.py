@@ -12,8 +12,7 @@ from itertools import product
 from math import prod
 
 from ...algebra.affine import Affine, index_forms
-from ...algebra.expr import Access, Call, Name, Num, Statement
-from ...algebra.printer import print_statement
+from ...algebra.expr import Access, Call, Name, Num, Statement, print_statement
 from ...errors import TilewrightError
 
 WIDE_CHANNEL_BYTES = 16

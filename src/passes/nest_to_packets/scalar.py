@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from ...algebra.expr import Access, Call, Expr, Num, Statement
+from ...algebra.expr import Access, Call, Expr, Num, Statement, print_expr, tensors_of
 from ...algebra.parser import parse_statement
-from ...algebra.printer import print_expr
-from ...algebra.statement import tensors_of
 from ...errors import TilewrightError
 from ...machine.packet_packing import Packing
 from ...machine.packet_program import Instruction

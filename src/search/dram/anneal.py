@@ -7,11 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...costs.dram.compiled import compiled, inner
 from ...costs.dram.emit import FITS, emit
 from ...costs.dram.prefetch import prefetch
-from ...costs.dram.tables import Floats, Ints, Model, Net
-from ...costs.dram.workspace import Tally, Workspace
+from ...costs.dram.tables import Floats, Ints, Model, Net, Tally, Workspace, compiled, inner
 from ...costs.soma.blocks import Split
 from ...costs.soma.hardware import DRAM_PJ
 from .fusion_moves import change_fusion, copy_state

@@ -16,8 +16,7 @@ from ...costs.dram import Model, Timetable, net_tables, score, timetable, worksp
 from ...costs.dram.emit import FITS
 from ...costs.dram.prefetch import DOUBLE_BUFFER
 from ...costs.dram.slices import variants
-from ...costs.dram.tables import Ints
-from ...costs.dram.workspace import LAYER_GROUP, Stages, State, Workspace
+from ...costs.dram.tables import LAYER_GROUP, Ints, Stages, State, Workspace
 from ...costs.soma.blocks import splits
 from ...errors import InfeasibleError
 from ...interruption import hold

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from ...costs.dram.compiled import inner
-from ...costs.dram.tables import Edges, Ints, Layers, Net
-from ...costs.dram.workspace import FUSED_GROUP, JOINED, LAYER_GROUP, REUSED, STREAMING, State
+from ...costs.dram.tables import (
+    FUSED_GROUP,
+    JOINED,
+    LAYER_GROUP,
+    REUSED,
+    STREAMING,
+    Edges,
+    Ints,
+    Layers,
+    Net,
+    State,
+    inner,
+)
 from .random_numbers import Seed, below, uniform
 
 ANY = -1

@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...costs.dram.compiled import compiled, inner
-from ...costs.dram.tables import Floats, Ints
-from ...costs.dram.workspace import Loads, Positions, Stages, Stores, Tally, Workspace
+from ...costs.dram.tables import Floats, Ints, Loads, Positions, Stages, Stores, Tally, Workspace, compiled, inner
 from ...costs.soma.run import LEGAL, PlanColumns, Scratch, TransferColumns, run
 from .fusion_moves import copy_state
 from .random_numbers import Seed, below, uniform

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...costs.dram.compiled import inner
+from ...costs.dram.tables import inner
 
 Seed = NDArray[np.uint64]
 """One number that each draw changes."""

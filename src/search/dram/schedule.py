@@ -14,8 +14,7 @@ from ...costs.clock import NO_LIMIT, Limit
 from ...costs.dram import Model, Timetable, net_tables, state_of, timetable, workspace
 from ...costs.dram.prefetch import DOUBLE_BUFFER, EAGER, OVERTAKE
 from ...costs.dram.slices import variants
-from ...costs.dram.tables import Ints, Layers
-from ...costs.dram.workspace import FUSED_GROUP, LAYER_GROUP, State, Tally, Workspace
+from ...costs.dram.tables import FUSED_GROUP, LAYER_GROUP, Ints, Layers, State, Tally, Workspace
 from ...costs.soma.blocks import splits
 from ...errors import InfeasibleError
 from ...interruption import stop_unless, stoppable

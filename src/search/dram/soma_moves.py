@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from math import exp
 
-from ...costs.dram.compiled import compiled, inner
-from ...costs.dram.tables import Ints, Net
-from ...costs.dram.workspace import FUSED_GROUP, JOINED, LAYER_GROUP, State, Workspace
+from ...costs.dram.tables import FUSED_GROUP, JOINED, LAYER_GROUP, Ints, Net, State, Workspace, compiled, inner
 from .anneal import FAR, Chain, Task, cost_of
 from .fusion_moves import ANY, copy_state, double_tiles, head_of, join_any, layer_range, pick_cut
 from .random_numbers import Seed, below, uniform

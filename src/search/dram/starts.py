@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...costs.clock import NO_LIMIT, Limit
-from ...costs.dram.tables import Ints
-from ...costs.dram.workspace import FUSED_GROUP, JOINED, LAYER_GROUP, REUSED, STREAMING, State, Workspace
+from ...costs.dram.tables import FUSED_GROUP, JOINED, LAYER_GROUP, REUSED, STREAMING, Ints, State, Workspace
 from ...costs.soma.fusion import FusedGroup
-from ...costs.soma.layer_cost import input_box, source_box
-from ...costs.soma.tiling import tiles_of
+from ...costs.soma.tiling import input_box, source_box, tiles_of
 from ...errors import InfeasibleError, TilewrightError
 from ...zoo.schedule_networks.layers import Network
 from .anneal import FAR, Task, best_of

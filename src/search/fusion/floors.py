@@ -10,9 +10,8 @@ from math import inf, prod
 from ...algebra.dag import mask_of
 from ...costs.fusion.graph import Layer, LayerGraph
 from ...costs.fusion.needs import least_held, least_loaded
-from ...costs.fusion.platform import Platform
 from ...costs.fusion.tables import IS_WHOLE, graph_tables
-from ...costs.fusion.values import Metric
+from ...costs.fusion.values import Metric, Platform
 from .evaluate import Evaluator
 from .forced import Forced
 from .outside import Outside

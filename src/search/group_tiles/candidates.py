@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 
 from ...algebra.window import step_of
 from ...costs.mapping.binding import ISSUE_CYCLES, Binding, Bound, Pricer
-from ...costs.mapping.footprint import coordinate_interval
+from ...costs.mapping.footprint import coordinate_interval, split, sweep_elements
 from ...costs.mapping.place import Place, buffer_memories, memory_of, memory_path, offchip, place
 from ...costs.mapping.problem import Buffer, Group, Kernel, touches
-from ...costs.mapping.sweep import split, sweep_elements
 from ...costs.mapping.tree import buffer_use
 from ...machine import Link
 from .grid import Grid

@@ -1,8 +1,8 @@
 import pytest
 
 from tilewright.algebra.affine import Affine, to_affine
+from tilewright.algebra.expr import print_expr
 from tilewright.algebra.parser import parse_expr
-from tilewright.algebra.printer import print_expr
 from tilewright.errors import TilewrightError
 
 

@@ -7,10 +7,9 @@ import pytest
 
 from tilewright.algebra.affine import to_affine
 from tilewright.algebra.evaluate import run_statement, run_strided
-from tilewright.algebra.expr import Access, Call, Expr, Name, Num, Statement
+from tilewright.algebra.expr import Access, Call, Expr, Name, Num, Statement, dims_of
 from tilewright.algebra.functions import call_function
 from tilewright.algebra.parser import parse_statement
-from tilewright.algebra.statement import dims_of
 from tilewright.errors import TilewrightError
 
 
@@ -95,7 +94,7 @@ CASES = [
 
 def shapes_of(s: Statement, extents: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
     """The shapes that hold all accesses, cut at index 0 so that negative indices are padding."""
-    from tilewright.algebra.statement import accesses
+    from tilewright.algebra.expr import accesses
 
     shapes: dict[str, tuple[int, ...]] = {}
     for access in accesses(s):

@@ -2,10 +2,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.algebra.expr import Access, Call, Expr, Name, Num, Statement, Strided
+from tilewright.algebra.expr import (
+    Access,
+    Call,
+    Expr,
+    Name,
+    Num,
+    Statement,
+    Strided,
+    dims_of,
+    print_expr,
+    print_statement,
+    reduction_dims,
+    scalars_of,
+    substitute_statement,
+    tensors_of,
+)
 from tilewright.algebra.parser import parse_expr, parse_statement
-from tilewright.algebra.printer import print_expr, print_statement
-from tilewright.algebra.statement import dims_of, reduction_dims, scalars_of, substitute_statement, tensors_of
 from tilewright.errors import TilewrightError
 
 

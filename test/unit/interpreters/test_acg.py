@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import Interpreter
 
 from tilewright.algebra.evaluate import run_strided
-from tilewright.algebra.statement import access_dims, accesses
+from tilewright.algebra.expr import access_dims, accesses
 from tilewright.dialects.acg import GraphOp
 from tilewright.frontends.acg import load_target
 from tilewright.interpreters.acg import AcgFunctions

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import tilewright
-from tilewright.algebra.printer import print_expr
+from tilewright.algebra.expr import print_expr
 from tilewright.backends.simulator import simulate
 from tilewright.costs.dram.platform import model_of
 from tilewright.dialects.acg import GraphOp, machine_of

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.costs.exact.report import TensorTotals
+from tilewright.costs.exact.model import TensorTotals
 from tilewright.costs.hierarchy import Architecture, Level, parse_mapping
 from tilewright.costs.timeloop import evaluate
 from tilewright.errors import InfeasibleError, TilewrightError

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.costs.fusion.platform import Platform
 from tilewright.costs.fusion.pricer import SubgraphPricer
+from tilewright.costs.fusion.values import Platform
 from tilewright.driver.partitions import find_work, partition_work
 from tilewright.errors import InfeasibleError, TilewrightError
 from tilewright.frontends.acg import load_target, target_files

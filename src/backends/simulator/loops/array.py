@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....algebra.element import ELEMENT_TYPES
-from ....algebra.expr import Call, Expr, Num, Statement, Strided
+from ....algebra.expr import Call, Expr, Num, Statement, Strided, accesses, dims_of
 from ....algebra.kernel import Kernel, make_kernel
 from ....algebra.layout import Operand
-from ....algebra.statement import accesses, dims_of
 from ....machine import Capability, Engine, Machine, OperandBinding
 from ....machine.loop_rules import instruction_memory
 from .chip import Chip, points, reached, span

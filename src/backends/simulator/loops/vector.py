@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....algebra.expr import Call, Expr, Statement, Strided
+from ....algebra.expr import Call, Expr, Statement, Strided, accesses
 from ....algebra.kernel import Kernel, make_kernel
 from ....algebra.layout import Operand
-from ....algebra.statement import accesses
 from ....machine import Capability, Machine
 from .actions import Step
 from .chip import Chip, offsets, points, span

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from ....algebra.affine import Affine, index_forms
 from ....algebra.evaluate import padded
-from ....algebra.expr import Access, Call, Expr, Statement
-from ....algebra.printer import print_statement
-from ....algebra.statement import reduction_dims, tensors_of
+from ....algebra.expr import Access, Call, Expr, Statement, print_statement, reduction_dims, tensors_of
 from ....costs.hierarchy import Problem
 from ....errors import TilewrightError
 from .plan import Operand

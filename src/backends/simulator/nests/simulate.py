@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from ....arrays import undefined
 from ....costs.exact.axes import axes_of, tile_words
-from ....costs.exact.model import Work, prices_of
+from ....costs.exact.model import ExactPrices, Work, prices_of
 from ....costs.exact.nest import nest_of
-from ....costs.exact.report import ExactPrices
 from ....costs.exact.traffic import Counts, Passing, TensorTraffic, links_per_word
 from ....costs.exact.validity import bits_of_word
 from ....costs.hierarchy import Architecture, LoopMapping, Problem

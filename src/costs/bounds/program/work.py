@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....algebra.affine import Affine, index_forms
-from ....algebra.expr import Access, Strided
-from ....algebra.statement import accesses, accesses_of, reduction_dims
+from ....algebra.expr import Access, Strided, accesses, accesses_of, reduction_dims
 from ....machine import Capability, Machine
 from ....machine.stages import PRODUCTS, kind_of
 from ...mapping.matching import Match, alternatives

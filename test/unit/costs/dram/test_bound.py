@@ -8,8 +8,15 @@ import numpy as np
 import pytest
 
 from tilewright.costs.dram import Model, net_tables, score, workspace
-from tilewright.costs.dram.bound import case_of, lower_bound, start_bound
-from tilewright.costs.dram.bound_order import Extents, needed_maps, needed_of_input, order_bound
+from tilewright.costs.dram.bound import (
+    Extents,
+    case_of,
+    lower_bound,
+    needed_maps,
+    needed_of_input,
+    order_bound,
+    start_bound,
+)
 from tilewright.costs.dram.bound_product import least_product
 from tilewright.costs.dram.bound_room import Rooms, room_bound
 from tilewright.costs.dram.emit import FITS

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tilewright.algebra.expr import dims_of, tensors_of
 from tilewright.algebra.parser import parse_expr, parse_statement
-from tilewright.algebra.statement import dims_of, tensors_of
 from tilewright.costs.mapping.matching import Match, match, matches
 from tilewright.costs.mapping.problem import Kernel
 from tilewright.errors import TilewrightError

@@ -7,8 +7,8 @@ from math import prod
 
 import pytest
 
+from tilewright.algebra.expr import tensors_of
 from tilewright.algebra.parser import parse_statement
-from tilewright.algebra.statement import tensors_of
 from tilewright.costs.mapping.binding import Pricer
 from tilewright.costs.mapping.footprint import buffer_box
 from tilewright.costs.mapping.problem import Buffer, Group, Kernel

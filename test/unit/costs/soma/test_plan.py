@@ -6,8 +6,7 @@ import pytest
 
 from tilewright.costs.soma import Fusion, Hardware, hardware
 from tilewright.costs.soma.fusion import FusedGroup
-from tilewright.costs.soma.layer_cost import Box, input_box, source_box, tile_cost
-from tilewright.costs.soma.tiling import tiles_of
+from tilewright.costs.soma.tiling import Box, input_box, source_box, tile_cost, tiles_of
 from tilewright.errors import TilewrightError
 from tilewright.zoo.schedule_networks import Layer, Network, Shape
 

@@ -7,11 +7,10 @@ import pytest
 from numba import njit
 
 from tilewright.costs.compiled import INTERPRETED
-from tilewright.costs.soma import blocks, counts, hardware
+from tilewright.costs.soma import blocks, hardware, tile_cost
 from tilewright.costs.soma.blocks import SHARINGS, Block, Split, Work, splits
-from tilewright.costs.soma.counts import Counts
 from tilewright.costs.soma.hardware import MAC_PJ, VECTOR_PJ
-from tilewright.costs.soma.tile_cost import INFEASIBLE, mac_cost, vector_cost
+from tilewright.costs.soma.tile_cost import INFEASIBLE, Counts, mac_cost, vector_cost
 
 
 def entry(function: Any) -> Callable[..., Any]:
@@ -21,7 +20,7 @@ def entry(function: Any) -> Callable[..., Any]:
 
 block_of, bus_suffices, column_limit = entry(blocks.block_of), entry(blocks.bus_suffices), entry(blocks.column_limit)
 compute_cycles, sharing_possible = entry(blocks.compute_cycles), entry(blocks.sharing_possible)
-count_accesses = entry(counts.count_accesses)
+count_accesses = entry(tile_cost.count_accesses)
 
 MACHINE = hardware(8, 1, 4, 256, 512)
 ARRAY = MACHINE.array
@@ -78,10 +77,10 @@ def test_window_overlaps_between_cores():
     """3x3 over 16 x 16 split 4 x 4: each core's 4 x 4 part reads 6 x 6, 16 + 3 x 2 of each axis in all."""
     block = block_of(WINDOW, ROWS_BY_COLUMNS, ARRAY, 4)
     assert block == Block(4, 4, 4, 4, 1, 4, 4, 4, 1, 1, 1)
-    counts = count_accesses(WINDOW, ROWS_BY_COLUMNS, block, ARRAY, ALONE)
-    assert counts.al1_writes == 22 * 22 * 64
-    assert counts.buffer_reads == 22 * 22 * 64 + 9 * 64 * 128
-    assert counts.wl1_writes == 9 * 64 * 128 * 16
+    tile_cost = count_accesses(WINDOW, ROWS_BY_COLUMNS, block, ARRAY, ALONE)
+    assert tile_cost.al1_writes == 22 * 22 * 64
+    assert tile_cost.buffer_reads == 22 * 22 * 64 + 9 * 64 * 128
+    assert tile_cost.wl1_writes == 9 * 64 * 128 * 16
 
 
 def test_filters_in_trips():
@@ -102,13 +101,13 @@ def test_shared_filters_are_fetched_once():
     assert (block.row_trips, block.column_trips, block.filter_trips) == (2, 4, 3)
     assert sharing_possible(block, ROWS_BY_COLUMNS, FILTERS_SHARED)
     weights = 9 * 512 * 512
-    counts = count_accesses(work, ROWS_BY_COLUMNS, block, ARRAY, FILTERS_SHARED)
+    tile_cost = count_accesses(work, ROWS_BY_COLUMNS, block, ARRAY, FILTERS_SHARED)
     rows = 64 + 2 * (2 * 4 - 1)
-    assert counts.buffer_reads == rows * 22 * 512 + weights
-    assert counts.wl1_writes == weights * 8 * 16
-    assert counts.hops == weights * 8 * 16 - weights
+    assert tile_cost.buffer_reads == rows * 22 * 512 + weights
+    assert tile_cost.wl1_writes == weights * 8 * 16
+    assert tile_cost.hops == weights * 8 * 16 - weights
     kept = weights * 8 * ((15 * 3) % 16)
-    assert counts.wl1_reads == weights * 8 * 16 + counts.hops - kept
+    assert tile_cost.wl1_reads == weights * 8 * 16 + tile_cost.hops - kept
 
 
 def test_bus_limits_sharing():

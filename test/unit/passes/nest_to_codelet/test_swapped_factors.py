@@ -5,7 +5,7 @@ import pytest
 from onnx import ModelProto
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.algebra.printer import print_statement
+from tilewright.algebra.expr import print_statement
 from tilewright.backends.simulator import simulate
 from tilewright.dialects import nest
 from tilewright.driver import CompileOptions, compile, load_model, make_context, parse_passes, pipeline_text, reference

@@ -9,7 +9,7 @@ from tilewright.costs.clock import Limit, team
 from tilewright.costs.dram import Model, Timetable, net_tables, score, workspace
 from tilewright.costs.dram.bound import lower_bound
 from tilewright.costs.dram.slices import sliced, variants
-from tilewright.costs.dram.workspace import FUSED_GROUP
+from tilewright.costs.dram.tables import FUSED_GROUP
 from tilewright.costs.soma import hardware
 from tilewright.costs.soma.blocks import splits
 from tilewright.errors import InfeasibleError

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tilewright.algebra.expr import tensors_of
 from tilewright.algebra.parser import parse_statement
-from tilewright.algebra.statement import tensors_of
 from tilewright.costs.mapping.binding import Pricer
 from tilewright.costs.mapping.problem import Buffer, Group, Kernel
 from tilewright.errors import InfeasibleError

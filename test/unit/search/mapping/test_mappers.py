@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tilewright.costs.exact.report import TensorTotals
+from tilewright.costs.exact.model import TensorTotals
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.costs.model import evaluate_with
 from tilewright.errors import InfeasibleError, TilewrightError

@@ -8,8 +8,7 @@ import pytest
 
 from tilewright.algebra.affine import index_forms
 from tilewright.algebra.evaluate import run_statement
-from tilewright.algebra.expr import Access
-from tilewright.algebra.statement import accesses
+from tilewright.algebra.expr import Access, accesses
 from tilewright.arrays import Array
 from tilewright.backends.simulator.nests import NestKernel, NestRun, simulate_nest
 from tilewright.backends.simulator.nests import plan as plans

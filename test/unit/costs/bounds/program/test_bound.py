@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
+from tilewright.algebra.expr import tensors_of
 from tilewright.algebra.parser import parse_statement
-from tilewright.algebra.statement import tensors_of
 from tilewright.costs.bounds.program import NetworkBuilder, program_bound
 from tilewright.costs.bounds.program.demand import Demand, Need, need
 from tilewright.costs.bounds.program.network import Join, Step, View

@@ -8,9 +8,8 @@ from random import Random
 
 import pytest
 
-from tilewright.algebra.expr import Access
+from tilewright.algebra.expr import Access, accesses, dims_of
 from tilewright.algebra.parser import parse_statement
-from tilewright.algebra.statement import accesses, dims_of
 from tilewright.costs.bounds.program.coordinates import MOST, count, members, run, within
 from tilewright.costs.bounds.program.demand import Demand, elements, need, union
 from tilewright.costs.bounds.program.network import Join, Network, NetworkBuilder, Step, View

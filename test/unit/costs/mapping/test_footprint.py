@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from tilewright.algebra.affine import Affine, make_affine
 from tilewright.algebra.window import step_of
-from tilewright.costs.mapping.footprint import Interval, buffer_box
-from tilewright.costs.mapping.sweep import split, sweep_elements
+from tilewright.costs.mapping.footprint import Interval, buffer_box, split, sweep_elements
 
 
 def form(const: int, **terms: int) -> Affine:

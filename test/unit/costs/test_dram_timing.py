@@ -10,8 +10,8 @@ import pytest
 from tilewright.costs.dram_timing import Dram
 from tilewright.machine.dram import FIELDS, DramTiming, dram_timing, timing_names
 
-from ....bench_scripts import bench
-from .by_ticks import ticks_of
+from ...bench_scripts import bench
+from .dram_by_ticks import ticks_of
 
 streams = bench("dram_timing")
 NAMES = timing_names()
