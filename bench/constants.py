@@ -62,7 +62,7 @@ CONSTANTS = (
     Constant("driver.schedule_ways", "HEAD_SHARE", (1 / 8, 1 / 2)),
     Constant("passes.graph.graph_unfold", "SHARE", (1 / 4, 1)),
     Constant("passes.graph.graph_unfold", "WORTH", (2, 8)),
-    Constant("passes.graph_to_nest.shared_operands", "SHARE", (1 / 8, 1 / 2)),
+    Constant("passes.graph_to_nest.operands", "SHARE", (1 / 8, 1 / 2)),
     Constant("passes.nest.arrivals", "NEARLY", (0.01, 0.05)),
     Constant("passes.nest.arrivals", "MOST_PIECES", (8, 32)),
     Constant("passes.nest.nest_band", "WORTH", (2, 8)),

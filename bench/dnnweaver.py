@@ -27,7 +27,7 @@ from tilewright import simulate
 from tilewright.backends.link import link
 from tilewright.driver import compile, load_model, make_context, parse_passes, pipeline_text, reference
 from tilewright.frontends.acg import target_files
-from tilewright.frontends.encoder import ENCODERS
+from tilewright.frontends.integer_layers import ENCODERS
 from tilewright.resources import resources_of
 from tilewright.zoo.covenant_layers import LAYERS, Product, covenant_layer
 

@@ -23,8 +23,7 @@ from tilewright.backends.simulator import SimulationResult, simulate
 from tilewright.driver import CompileOptions, compile
 from tilewright.frontends.networks.images import image_module
 from tilewright.frontends.networks.maker import Maker
-from tilewright.zoo.paper_networks.googlenet import googlenet
-from tilewright.zoo.paper_networks.randwire import randwire_a
+from tilewright.zoo.paper_networks.networks import googlenet, randwire_a
 from tilewright.zoo.schedule_networks.images import resnet
 
 TABLES = {

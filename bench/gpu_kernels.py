@@ -22,8 +22,8 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arrays import compare, make_inputs
+from tilewright.backends.gpu.devices import INSTALL
 from tilewright.backends.gpu.nvrtc import missing_package
-from tilewright.backends.gpu.opencl import INSTALL
 from tilewright.driver import load_model, reference
 from tilewright.frontends.einsum import einsum_module
 from tilewright.mapping import MapOptions, ThreadKernel, compile_threads

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from statistics import median
 from typing import Any
 
-from tilewright.backends.gpu.cuda_driver import gpu_architecture
+from tilewright.backends.gpu.devices import gpu_architecture
 from tilewright.backends.gpu.nvrtc import missing_package
 from tilewright.mapping import MapOptions, compile_threads
 

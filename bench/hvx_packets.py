@@ -32,8 +32,7 @@ from tilewright.dialects.types import Tensor
 from tilewright.driver import load_model, reference
 from tilewright.frontends.einsum import einsum_module, integer_types, parse_einsum
 from tilewright.interpreters.graph import argument_names, find_function, result_names
-from tilewright.machine.packet_isa import Isa
-from tilewright.machine.packet_program import PacketProgram, Stored, executed_packets
+from tilewright.machine.packet_program import Isa, PacketProgram, Stored, executed_packets
 from tilewright.machine.packet_storage import contiguous_strides
 from tilewright.passes.nest_to_packets.generate import generate
 from tilewright.passes.nest_to_packets.network import Switches

@@ -24,7 +24,7 @@ from tilewright.costs.hierarchy import (
 )
 from tilewright.costs.json_fields import read_json
 from tilewright.zoo.mapping_layers import convolution
-from tilewright.zoo.mapping_layers.problems import ConvShape
+from tilewright.zoo.mapping_layers.tables import ConvShape
 
 COSA_ORDER = "RSPQCKN"
 """Loops from the inner to the outer one where CoSA has no say."""

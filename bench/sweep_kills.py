@@ -26,7 +26,7 @@ from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
 
-from tilewright.driver.sweep_runs import figures_of
+from tilewright.driver.sweep import figures_of
 from tilewright.driver.sweep_spec import read_study
 
 KILLS = 3

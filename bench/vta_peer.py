@@ -29,8 +29,7 @@ from tilewright.backends.simulator.result import read_placement
 from tilewright.dialects import graph
 from tilewright.dialects.types import si8, tensor
 from tilewright.driver import reference
-from tilewright.driver.binaries import offchip
-from tilewright.driver.images import write_program_image
+from tilewright.driver.binaries import offchip, write_program_image
 from tilewright.frontends.integer_layers import IntegerLayers
 from tilewright.frontends.networks.shifted import NETWORKS, shifted_network
 from tilewright.machine import Machine

@@ -9,15 +9,13 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerA
 from ..dialects.acg import machine_of
 from ..dialects.layer_attributes import layers_of
 from ..dialects.mnemonic import ProgramOp, TensorOp
-from ..dialects.roles import Role
-from ..dialects.types import dtype_of
+from ..dialects.types import Role, dtype_of
 from ..errors import TilewrightError
 from ..machine import Machine
 from ..machine.encoding import encode, instruction_offsets
 from ..machine.tensor_placement import TensorPlacement
 from ..resources import Resources, resources_of
-from .program import Program
-from .region import Region, region_of
+from .program import Program, Region, region_of
 
 
 def link(module: ModuleOp, ops_max: int = 0) -> Program:

@@ -17,16 +17,48 @@ from ..errors import TilewrightError
 from ..files import MODEL_SUFFIXES, link_file, make_folder, read_table, replacing_all, sealed_table
 from ..frontends import acg
 from ..machine import Machine
-from ..machine.layer_source import LayerSource, layer_source_of
-from ..machine.layer_table import LayerTable, layer_table_of
+from ..machine.layer_table import LayerSource, LayerTable, layer_source_of, layer_table_of
 from ..machine.tensor_placement import TensorPlacement
 from ..resources import Resources
 from .control_models import ControlModel, control_model
-from .region import Region, check_regions, region_of
 from .timeline import Table, TimelineRow, table_of, timeline_of
 
 if TYPE_CHECKING:
     from .simulator.layers import LayerFigures
+
+
+@dataclass(frozen=True)
+class Region:
+    """`bytes` bytes of a memory from `start` on, for a map of the fused group of instructions `first` to `last`."""
+
+    name: str
+    memory: str
+    start: int
+    bytes: int
+    first: int
+    last: int
+
+
+def region_of(entry: Mapping[str, Any]) -> Region:
+    """A region from the table of a saved program; `TilewrightError` (kind `program`) where something is missing."""
+    missing = [key for key in ("name", "memory", "start", "bytes", "first", "last") if key not in entry]
+    if missing:
+        raise TilewrightError("program", "regions", f"{missing[0]} of each region", "none")
+    start, size, first, last = (int(entry[key]) for key in ("start", "bytes", "first", "last"))
+    return Region(str(entry["name"]), str(entry["memory"]), start, size, first, last)
+
+
+def check_regions(machine: Machine, regions: Iterable[Region]) -> None:
+    """Raises `TilewrightError` (kind `program`) for a region outside of its memory, or of no instructions."""
+    capacities = {memory.name: memory.capacity_bytes for memory in machine.memories}
+    for region in regions:
+        end = region.start + region.bytes
+        if region.start < 0 or region.bytes < 0 or end > capacities.get(region.memory, -1):
+            expected = f"bytes within {', '.join(f'{size} of {name}' for name, size in capacities.items())}"
+            raise TilewrightError("program", region.name, expected, f"{region.start} to {end} of {region.memory}")
+        if not 0 <= region.first <= region.last:
+            raise TilewrightError("program", region.name, "instructions in order", f"{region.first} to {region.last}")
+
 
 TARGET, WEIGHTS, SOURCES, TABLE = "target.acg", "weights.npz", "sources.json", "program.json"
 """Files of a compiled folder, beside the code."""

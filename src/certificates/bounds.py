@@ -16,8 +16,7 @@ import numpy as np
 
 from ..costs.exact import dram_bits, evaluate
 from ..costs.hierarchy import Architecture, LoopMapping, Problem
-from .lattice import Floats, Lattice, Places, total
-from .space import Factors, Kept, Question, Region
+from .space import Factors, Floats, Kept, Lattice, Places, Question, Region, total
 from .terms import MOST_TABLES, NO_PORTS, Ports, Terms
 
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..costs.exact.axes import axes_of, distinct
 from ..costs.exact.validity import bits_of_word
-from .lattice import Floats, Lattice
-from .space import Kept, Question, Region
+from .space import Floats, Kept, Lattice, Question, Region
 
 MOST_TABLES = 64
 """Lattices, and tables of regions, that are remembered."""

@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING, Any
 from ..interruption import answer_with_best, finish
 from .command_line import Unused, UsageError
 from .compile_threads import compile_for_threads, show_for_threads, unused_for_threads
-from .dram_table import add_dram_option, show_dram
 from .hosted import add_host_option, compile_for_host, show_compiled_for_host
-from .layer_table import add_layer_options, show_layers, write_layers
-from .model_options import add_model_options, model_points, unused_tokens
-from .options import add_count, add_effort, add_tiles, add_types, short
+from .options import add_count, add_effort, add_model_options, add_tiles, add_types, model_points, short, unused_tokens
+from .run_tables import add_dram_option, add_layer_options, show_dram, show_layers, write_layers
 from .tables import energy, number, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -258,7 +256,7 @@ def _compile(arguments: argparse.Namespace) -> dict[str, Any]:
     finish()
     program.save(folder)
     if arguments.image is not None:
-        from ..driver.images import write_program_image
+        from ..driver.binaries import write_program_image
 
         write_program_image(program, arguments.image)
     return _about(program, folder) | _timed(program, arguments.dram)

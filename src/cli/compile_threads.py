@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .command_line import Unused
-from .model_options import model_shapes
-from .options import element_types
+from .options import element_types, model_shapes
 from .tables import energy, number, print_table, progress_bar
 
 

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..backends.report.difference import difference
-    from ..backends.report.page.changes import write_changes
+    from ..backends.report.page.pages import write_changes
 
     (a, attributes_a), (b, attributes_b) = (_read(path) for path in arguments.files)
     known = (attributes_a, attributes_b) if attributes_a and attributes_b else ({}, {})
@@ -53,7 +53,7 @@ def _read(path: Path) -> tuple[Mapping[str, Any], Mapping[str, float]]:
         program = load_program(path)
         result = simulate(program, functional=False, checks=False)
         return summary(program, result, program.title), attributes_of(program.machine)
-    from ..backends.report.plans import is_plan, plan_answer
+    from ..backends.report.difference import is_plan, plan_answer
 
     expected = "a folder that `compile` wrote, or the answer of `run --json` or of a plan"
     try:

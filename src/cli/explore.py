@@ -16,8 +16,7 @@ from typing import Any
 
 from ..interruption import answer_with_best
 from .command_line import UsageError
-from .model_options import model_shapes
-from .options import Number, add_count
+from .options import Number, add_count, model_shapes
 from .partition import add_machine, add_search, metric_of, show_groups
 from .tables import number, print_table, progress_bar, search_progress, size
 

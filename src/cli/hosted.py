@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .model_options import model_shapes
-from .run_rows import end_rows, error_rows
+from .options import model_shapes
+from .run_tables import end_rows, error_rows
 from .tables import number, print_table
 
 NOT_TAKEN = "report", "csv", "dram", "platform", "types", "no_trace"
@@ -27,7 +27,7 @@ def add_host_option(parser: argparse.ArgumentParser) -> None:
 def is_hosted_folder(model: str) -> bool:
     """Whether a model is a folder that `compile --host` wrote."""
     from ..driver import is_kernel
-    from ..driver.hosted_files import is_hosted
+    from ..driver.hosted import is_hosted
 
     return not is_kernel(model) and is_hosted(Path(model))
 
@@ -35,8 +35,7 @@ def is_hosted_folder(model: str) -> bool:
 def execute_hosted(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Compiles the steps, or takes those of a folder, runs them, and compares the outputs."""
     from ..driver import RunOptions
-    from ..driver.hosted import compile_hosted, load_integers, run_hosted
-    from ..driver.hosted_files import load_hosted
+    from ..driver.hosted import compile_hosted, load_hosted, load_integers, run_hosted
 
     options = RunOptions(
         arguments.inputs, arguments.expect, arguments.seed, not arguments.no_check, False, arguments.tolerance
@@ -52,8 +51,7 @@ def execute_hosted(arguments: argparse.Namespace, folder: Path) -> dict[str, Any
 
 def compile_for_host(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Compiles the steps and writes them to `folder`."""
-    from ..driver.hosted import compile_hosted
-    from ..driver.hosted_files import save_hosted
+    from ..driver.hosted import compile_hosted, save_hosted
 
     start = time.process_time()
     program = compile_hosted(arguments.model, arguments.target, model_shapes(arguments, arguments.model))

@@ -31,8 +31,17 @@ from ..interruption import answer_with_best
 from ..search.mapping.registry import mapper_names
 from .command_line import Unused, UsageError
 from .mapping_tables import show_cases, show_kernel, show_network
-from .model_options import add_model_options, model_shapes
-from .options import WRITTEN, add_alias, add_effort, add_objective, add_types, check_written, element_types
+from .options import (
+    WRITTEN,
+    add_alias,
+    add_effort,
+    add_model_options,
+    add_objective,
+    add_types,
+    check_written,
+    element_types,
+    model_shapes,
+)
 from .tables import progress_bar
 
 

@@ -24,8 +24,17 @@ from typing import TYPE_CHECKING, Any
 
 from ..interruption import answer_with_best
 from .command_line import Unused, UsageError
-from .model_options import add_model_options, model_shapes, unused_tokens
-from .options import Group, Number, add_count, add_effort, add_objective, add_tiles
+from .options import (
+    Group,
+    Number,
+    add_count,
+    add_effort,
+    add_model_options,
+    add_objective,
+    add_tiles,
+    model_shapes,
+    unused_tokens,
+)
 from .tables import energy, number, print_table, progress_bar, search_progress, size
 
 if TYPE_CHECKING:

@@ -31,13 +31,19 @@ from .compile import (
     show_candidates,
     unused_compile_options,
 )
-from .dram_table import add_dram_option, show_dram
 from .hosted import NOT_TAKEN, add_host_option, execute_hosted, is_hosted_folder, show_hosted
-from .layer_table import add_layer_options, show_layers, write_layers
-from .model_options import add_model_options, model_shapes
-from .options import Number, add_types, element_types
-from .run_mapped import show_mapped
-from .run_rows import cost_rows, end_rows, error_rows
+from .options import Number, add_model_options, add_types, element_types, model_shapes
+from .run_tables import (
+    add_dram_option,
+    add_layer_options,
+    cost_rows,
+    end_rows,
+    error_rows,
+    show_dram,
+    show_layers,
+    show_mapped,
+    write_layers,
+)
 from .tables import energy, number, print_table, progress_bar, share, size
 
 

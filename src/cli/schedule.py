@@ -27,8 +27,17 @@ from typing import Any
 from ..files import write_file
 from ..interruption import answer_with_best
 from .command_line import Unused
-from .model_options import add_model_options, model_shapes, unused_tokens
-from .options import Number, add_alias, add_count, add_effort, add_objective, check_written
+from .options import (
+    Number,
+    add_alias,
+    add_count,
+    add_effort,
+    add_model_options,
+    add_objective,
+    check_written,
+    model_shapes,
+    unused_tokens,
+)
 from .tables import energy, number, print_table, progress_bar, size
 
 OBJECTIVES = "edp", "energy", "latency"

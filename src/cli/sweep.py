@@ -53,8 +53,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:
-    from ..driver.sweep import sweep
-    from ..driver.sweep_runs import on_cluster, on_this_machine
+    from ..driver.sweep import on_cluster, on_this_machine, sweep
     from ..driver.sweep_spec import read_study
 
     study = read_study(arguments.file)
@@ -74,7 +73,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
         write_file(arguments.output, front_svg(answer))
     if arguments.html is not None:
-        from ..backends.report.page.study import write_study
+        from ..backends.report.page.pages import write_study
 
         write_study(arguments.html, answer)
         answer["file"] = str(arguments.html)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..driver import Progress
-    from ..search.fusion.progress import Report
+    from ..search.fusion.result import Report
 
 LARGE = ("", "K", "M", "G", "T", "P")
 SMALL = ("p", "n", "u", "m", "", "K")

@@ -55,9 +55,18 @@ from .acg_attributes import (
     TypesAttr,
     executed,
 )
-from .acg_macros import MacroOp
-from .acg_packets import NeedsAttr, PackedOp, PacketOp, PlacesAttr, RegistersOp
-from .acg_stages import FetchOp, MicroopsOp, ShadowOp, TokenOp
+from .acg_control_models import (
+    FetchOp,
+    MacroOp,
+    MicroopsOp,
+    NeedsAttr,
+    PackedOp,
+    PacketOp,
+    PlacesAttr,
+    RegistersOp,
+    ShadowOp,
+    TokenOp,
+)
 from .acg_timing import TimingAttr
 from .syntax import Written
 

@@ -14,9 +14,7 @@ from xdsl.ir import Block, Operation, Region
 from ..machine import Capability, Compute, Link, Machine, Memory, Mnemonic, Unit
 from .acg import CapabilityOp, ComputeOp, GraphOp, IsaOp, LinkOp, MemoryOp, MnemonicOp, UnitOp, declarations
 from .acg_attributes import FormulaAttr, PairsAttr
-from .acg_macros import macro_op, macro_values
-from .acg_packets import packet_ops, packet_value
-from .acg_stages import stage_ops, stages_value
+from .acg_control_models import macro_op, macro_values, packet_ops, packet_value, stage_ops, stages_value
 from .acg_values import declaration, declared
 
 

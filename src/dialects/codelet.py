@@ -54,8 +54,8 @@ from .codelet_fused import FillOp, FusedOp, PartOp
 from .codelet_walks import ShadowOp, SpanOp
 from .nest_attributes import DimsAttr
 from .properties import PlainOp, RuledOp
-from .roles import Role
 from .syntax import Body, Count, Counts, Texts, Word
+from .types import Role
 
 
 @irdl_op_definition

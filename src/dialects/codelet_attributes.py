@@ -13,7 +13,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from . import codelet_syntax as syntax
-from .roles import Role
+from .types import Role
 
 
 @irdl_attr_definition

@@ -12,7 +12,7 @@ from .codelet_fused import FillOp, FusedOp, PartOp
 from .codelet_rules import enclosing_codelet, known_dims, parse_access, surrogate
 from .codelet_walks import SpanOp
 from .properties import verifies
-from .roles import Role
+from .types import Role
 
 
 @verifies(TensorOp)

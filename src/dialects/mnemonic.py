@@ -58,8 +58,7 @@ from ..machine.packets import PacketIsa
 from .acg import graph_of, has_target
 from .nest_attributes import NamedAttr
 from .properties import PlainOp
-from .roles import Role
-from .types import Tensor, dtype_of, is_element_type
+from .types import Role, Tensor, dtype_of, is_element_type
 
 
 @irdl_attr_definition

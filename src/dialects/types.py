@@ -1,8 +1,9 @@
-"""Element types of tensors, shared by all dialects: xDSL types, their names in text, their NumPy types."""
+"""Element types of tensors, shared by all dialects: xDSL types, their names in text, their NumPy types; and roles."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import auto
 from math import prod
 from typing import Any, cast
 
@@ -31,6 +32,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
 
 from ..algebra.element import ELEMENT_TYPES, is_float, is_foreign
 
@@ -162,3 +164,12 @@ def element_bytes(value: SSAValue) -> int:
 def size_bytes(type_: Tensor) -> int:
     """Bytes of a dense tensor."""
     return prod(type_.get_shape()) * dtype_of(type_.element_type).itemsize
+
+
+class Role(StrEnum):
+    """What a tensor is to the program: given, asked for, constant, or in between."""
+
+    INPUT = auto()
+    OUTPUT = auto()
+    WEIGHT = auto()
+    TEMP = auto()

@@ -27,10 +27,9 @@ from ..passes.load_target import place_machine
 from ..resources import Resources, attach, resources_of
 from ..universe import TILEWRIGHT_UNIVERSE
 from .fixed_shapes import with_fixed_shapes
-from .judging import judge, read_expected
 from .model_kinds import MODEL_KINDS, check_kind
 from .pipelines import AUTO, INTEGER_PART, CompileOptions, Target, machine_for, parse_passes, pipeline_of, pipeline_text
-from .run_inputs import check_given, choose_inputs, rows_of_inputs, rows_of_program
+from .run_arrays import check_given, choose_inputs, judge, read_expected, rows_of_inputs, rows_of_program
 from .run_options import RunOptions, against_flat
 from .watch import Watch
 

@@ -38,7 +38,7 @@ def network_module(name: str | Path, shapes: InputShapes) -> ModuleOp:
 
     Raises `TilewrightError` (kind `network`) for a name that nothing has.
     """
-    from ..frontends.encoder import ENCODERS
+    from ..frontends.integer_layers import ENCODERS
 
     text = str(name)
     known = Path(text).suffix in MODEL_SUFFIXES or ":" in text or text in ENCODERS

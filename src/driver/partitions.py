@@ -14,9 +14,8 @@ from ..errors import InfeasibleError, TilewrightError
 from ..frontends.input_shapes import InputShapes
 from ..interruption import requested, stop_unless
 from ..search.fusion import SEEDED, ExploreOptions, ExploreResult, PartitionOptions, PartitionResult, explore, partition
-from ..search.fusion.progress import Report
-from ..search.fusion.result import best_of
-from ..search.fusion.scene import scene_of
+from ..search.fusion.floors import scene_of
+from ..search.fusion.result import Report, best_of
 from ..search.processes import in_processes
 from .networks import function_of, named_table, network_module
 
@@ -109,7 +108,7 @@ def program_work(
 
     `tile` is the most rows of a tile, and the most columns of those that are not full rows.
     """
-    from ..passes.graph.fusion_platform import platform_in
+    from ..passes.graph.fusion_layers import platform_in
     from ..passes.graph.row_groups import RowGroups
     from .groups import GROUP_SHARES
     from .models import load_model, make_context

@@ -23,8 +23,7 @@ from ..machine.area import area_of
 from ..machine.changes import Value, attribute, changed
 from .cost_terms import cost_names
 from .pipelines import CompileOptions
-from .plans import PlanOptions
-from .points import Point
+from .points import PlanOptions, Point
 
 MOST_POINTS = 100_000
 """Points of a study at most."""

@@ -32,7 +32,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ..dialects import codelet, graph, nest
 from ..dialects.layer_attributes import nodes_of
 from ..dialects.types import size_bytes
-from ..machine.layer_source import LayerSource, Read
+from ..machine.layer_table import LayerSource, Read
 
 Nodes = tuple[str, ...]
 

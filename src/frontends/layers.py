@@ -15,8 +15,8 @@ from ..dialects.types import Tensor, dtype_of, element_type, tensor
 from ..errors import TilewrightError
 from ..resources import Resources
 from ..zoo.covenant_layers import NETWORKS, Layer, Product, covenant_layer
-from .encoder import ENCODERS, encoder_module
 from .input_shapes import InputShapes, unknown_name
+from .integer_layers import ENCODERS, encoder_module
 from .main_function import main_module
 from .networks import NAMES, PRECISIONS, network_module
 from .networks.shifted import NETWORKS as NETWORKS_SHIFTED

@@ -35,8 +35,7 @@ from ..arrays import undefined
 from ..dialects import codelet
 from ..dialects.codelet_rules import access_axes, local_axes, shift_of, surrogate
 from ..dialects.codelet_schedule import leading, share_of
-from ..dialects.roles import Role
-from ..dialects.types import dtype_of
+from ..dialects.types import Role, dtype_of
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from ..backends.link import link
 from ..backends.simulator import simulate
 from ..dialects import mnemonic
-from ..dialects.roles import Role
+from ..dialects.types import Role
 
 
 @register_impls

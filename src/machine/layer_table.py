@@ -10,6 +10,47 @@ from ..errors import TilewrightError
 
 
 @dataclass(frozen=True)
+class Read:
+    """A tensor that a layer reads: a result of the layer of nodes `source`, or with "" an input of the network.
+
+    `memory` is where the layer finds it, as far as its codelets say.
+    """
+
+    source: str
+    tensor: str
+    type: str
+    bytes: int
+    memory: str = ""
+
+
+@dataclass(frozen=True)
+class LayerSource:
+    """A layer of these `nodes`; `ir` has its text by level (`nest`, `codelet`), `notes` what was decided about it."""
+
+    name: str
+    nodes: tuple[str, ...]
+    reads: tuple[Read, ...] = ()
+    notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    ir: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        reads = [asdict(read) for read in self.reads]
+        plain = {"name": self.name, "nodes": list(self.nodes), "reads": reads}
+        return {**plain, "notes": dict(self.notes), "ir": dict(self.ir)}
+
+
+def layer_source_of(entry: Mapping[str, Any]) -> LayerSource:
+    """The source that `LayerSource.as_dict` wrote."""
+    reads = tuple(
+        Read(str(item["source"]), str(item["tensor"]), str(item["type"]), int(item["bytes"]), str(item["memory"]))
+        for item in entry["reads"]
+    )
+    ir = {str(level): str(text) for level, text in entry["ir"].items()}
+    return LayerSource(str(entry["name"]), tuple(map(str, entry["nodes"])), reads, dict(entry["notes"]), ir)
+
+
+@dataclass(frozen=True)
 class Layer:
     """Nodes of the model that run as one, the first of which gives the name; `group` is its fused group, or ""."""
 

@@ -11,9 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..errors import TilewrightError
-from .packet_isa import Isa
-from .packet_packing import Packing
-from .packet_program import Instruction, Loop, Packet, PacketProgram, Stored
+from .packet_program import Instruction, Isa, Loop, Packet, PacketProgram, Packing, Stored
 
 MOST_BYTES = 1 << 28
 """Bytes of text that are read."""

@@ -9,8 +9,7 @@ from math import prod
 
 from ..algebra.element import ELEMENT_TYPES
 from ..algebra.formula import evaluate_formula
-from .packet_isa import Isa
-from .packet_program import Code, Loop, executed_packets
+from .packet_program import Code, Isa, Loop, executed_packets
 from .packets import PackedMnemonic, Place
 
 

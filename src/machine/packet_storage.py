@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from ..algebra.allocation import BumpAllocator
 from ..algebra.element import ELEMENT_TYPES
-from .packet_packing import Packing
-from .packet_program import PacketProgram, Stored
+from .packet_program import PacketProgram, Packing, Stored
 
 Array = NDArray[Any]
 

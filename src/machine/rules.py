@@ -20,15 +20,14 @@ from ..errors import TilewrightError
 from .area import area_complaints
 from .complaint import Complaint, repeated
 from .dram import DramTiming, timing_complaints
-from .feeding_rules import feeding_complaints
+from .feeding_rules import bandwidth_complaints, feeding_complaints
 from .instruction_rules import instruction_complaints
-from .link_rules import bandwidth_complaints
 from .macro_rules import macro_complaints
 from .memory_chain import chain_complaints
 from .model import MIN_BANDWIDTH, Capability, Compute, Link, Machine, Memory
 from .packet_rules import packet_complaints
 from .paths import reachable
-from .thread_rules import thread_complaints
+from .threads import thread_complaints
 
 CONTROLS = ("queues", "packets", "loops", "threads", "stages")
 MAX_BYTES = 1 << 62

@@ -13,7 +13,7 @@ from ..driver import Progress
 from ..errors import InfeasibleError
 from ..frontends.acg import load_target
 from ..machine.memory_chain import multiply_accumulates
-from ..machine.warps import SIDE
+from ..machine.threads import SIDE
 from ..passes.nest.problems import only_kernel, types_of
 from ..passes.nest_to_gpu.convert_nest_to_gpu import takes_types
 from ..passes.nest_to_gpu.matrix import matrix_products

@@ -15,8 +15,8 @@ from xdsl.ir import SSAValue
 
 from ..arrays import Array, Comparison, verdict, write_arrays
 from ..backends.report import loop_nest, mapping_svg
-from ..backends.report.nest_text import level_loops
-from ..backends.report.page.kernel import write_kernel
+from ..backends.report.mapping import level_loops
+from ..backends.report.page.pages import write_kernel
 from ..backends.simulator.nests import NestKernel, NestRun, check_points, simulate_nest
 from ..costs.bounds import bounds_of
 from ..costs.exact import ExactPrices, TensorTotals, dram_bytes, evaluate
@@ -27,8 +27,7 @@ from ..dialects import nest
 from ..dialects.types import dtype_of, element_of, shape_of
 from ..driver import CompileOptions, Progress, RunOptions, RunResult, is_kernel, load_model
 from ..driver import run as run_program
-from ..driver.judging import judge, read_expected
-from ..driver.run_inputs import choose_inputs
+from ..driver.run_arrays import choose_inputs, judge, read_expected
 from ..errors import TilewrightError, check_type
 from ..files import make_folder
 from ..frontends.acg import load_target

@@ -16,11 +16,17 @@ from xdsl.dialects.builtin import ModuleOp
 from ..algebra.element import ELEMENT_TYPES
 from ..arrays import Array, Comparison, compare, undefined, verdict
 from ..backends.gpu.c_text import c_text
-from ..backends.gpu.cuda_driver import LoadedKernel, gpu_architecture, run_cuda
-from ..backends.gpu.kernel_run import KernelRun
+from ..backends.gpu.devices import (
+    INSTALL,
+    KernelRun,
+    LoadedKernel,
+    gpu_architecture,
+    missing_opencl,
+    run_cuda,
+    run_opencl,
+)
 from ..backends.gpu.languages import CUDA, OPENCL, identifier
 from ..backends.gpu.nvrtc import ResourceUse, missing_package, resource_use
-from ..backends.gpu.opencl import INSTALL, missing_opencl, run_opencl
 from ..costs.exact import ExactPrices, dram_bytes, evaluate
 from ..costs.hierarchy import Architecture, LoopMapping, Problem
 from ..dialects import nest

@@ -10,8 +10,7 @@ from tilewright.driver import CompileOptions, compile, load_model, reference
 from tilewright.frontends.networks.images import image_module
 from tilewright.frontends.networks.maker import Maker
 from tilewright.zoo.onnx_models import seeded_light_model
-from tilewright.zoo.paper_networks.googlenet import googlenet
-from tilewright.zoo.paper_networks.randwire import randwire_a
+from tilewright.zoo.paper_networks.networks import googlenet, randwire_a
 from tilewright.zoo.quantized import quantized
 from tilewright.zoo.schedule_networks.images import resnet
 

@@ -13,8 +13,7 @@ from ...arrays import Array
 from ...errors import TilewrightError
 from ...machine.packet_code import decode_packets
 from ...machine.packet_figures import accessed_bytes, executed, figures, own_energy_pj, words_of
-from ...machine.packet_isa import Isa
-from ...machine.packet_program import PacketProgram, count_instructions, packets_of
+from ...machine.packet_program import Isa, PacketProgram, count_instructions, packets_of
 from ..control_models import ControlModel, Execution, Inputs, SimulationOptions
 from ..hexagon import linked_bytes, missing_tools, run_program
 from ..program import Program

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...machine.packet_isa import Isa
-from ...machine.packet_program import Code, Instruction, Loop, Packet
+from ...machine.packet_program import Code, Instruction, Isa, Loop, Packet
 
 
 def assembly(isa: Isa, code: Code) -> str:

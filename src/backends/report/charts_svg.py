@@ -7,8 +7,7 @@ from math import inf
 from typing import Any
 
 from ..timeline import TimelineRow
-from .axes import Axes, Axis
-from .svg import INK, LINE, SOFT, TRACK, Svg, joules, short
+from .svg import INK, LINE, SOFT, TRACK, Axes, Axis, Svg, joules, short
 
 WIDTH, HEIGHT, LEFT, TOP, MARGIN = 720.0, 420.0, 70.0, 44.0, 24.0
 BLUE, ORANGE, GREEN = "#2f6db3", "#c25e12", "#1f8a66"

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from .axes import Axes, Axis
-from .svg import INK, SOFT, Svg
+from .svg import INK, SOFT, Axes, Axis, Svg
 
 WIDTH, HEIGHT = 720.0, 420.0
 LABEL_PX, LINE_PX = 90.0, 11.0

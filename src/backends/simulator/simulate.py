@@ -19,11 +19,9 @@ from .binding import IllegalFieldsError
 from .dram_links import DramLinks, add_waits, device_of
 from .energy import count_all, count_layers, utilization
 from .hazards import HazardCheck
-from .layer_times import Advance, advances
-from .layers import LayerFigures, layer_figures
+from .layers import Advance, LayerFigures, advances, layer_figures
 from .memory import Storage
-from .region_peaks import region_uses
-from .result import SimulationResult, read_placement
+from .result import SimulationResult, read_placement, region_uses
 from .schedule import Issue, run_queues
 from .stream import Stream, make_stream
 from .trace import TracedLayers, write_trace

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ...files import make_folder, replacing
 from ...machine.layer_table import LayerTable
-from .layer_times import Advance, layer_events
+from .layers import Advance, layer_events
 from .schedule import Issue
 from .stream import Stream
 

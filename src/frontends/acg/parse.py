@@ -32,10 +32,8 @@ from ...machine import (
 )
 from ...machine.attributes import PORT_FIELDS
 from ...machine.dram import NUMBERS, DramTiming, named_timing, whole, with_figures
-from .macros import MacroReader
-from .packets import DECLARATIONS
+from .declarations import DECLARATIONS, STAGES, MacroReader, StagesReader
 from .reader import Node, named, names_of, nodes_of, parts_of, quote, token_of
-from .stages import STAGES, StagesReader
 from .words import FUSED_WORDS, ISA_WORDS, LINK_WORDS, MEMORY_WORDS
 
 MAX_CHARACTERS = 1 << 20

@@ -11,9 +11,7 @@ from ...machine import Capability, Compute, Engine, Field, Link, Machine, Memory
 from ...machine.attributes import PORT_FIELDS
 from ...machine.dram import DramTiming, differences
 from ...machine.rules import default_channel
-from .macros import macro_lines
-from .packets import packed_lines, packet_lines
-from .stages import stage_lines, width_text
+from .declarations import macro_lines, packed_lines, packet_lines, stage_lines, width_text
 from .words import (
     COLUMNS,
     FUSED_WORDS,

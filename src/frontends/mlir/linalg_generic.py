@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from .importer import Importer
-from .movement import counting, gather, slice_
 from .products import begin_with, dot, first_place, reduce, rows_of
 from .source import LINEAR_CONSTANT, AffineMap, Op, Reference, Region
-from .views import View
+from .views import View, counting, gather, slice_
 
 REDUCTIONS = {"add": "sum", "mul": "product", "max": "max", "min": "min", "or": "max", "and": "min"}
 """Operations of `arith`, less what says their type, that a reduction may consist of."""

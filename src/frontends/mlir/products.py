@@ -12,8 +12,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects import graph
 from .arithmetic import Arithmetic
-from .movement import concat, counting, pad, slice_
-from .views import View, Views
+from .views import View, Views, concat, counting, pad, slice_
 
 IDENTITIES = {"sum": 0.0, "max": -np.inf, "min": np.inf, "product": 1.0}
 """What a reduction begins with where nothing is to change."""

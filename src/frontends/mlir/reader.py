@@ -8,9 +8,9 @@ begins another one.
 from __future__ import annotations
 
 from ...errors import TilewrightError
+from .constants import ValueReader
 from .lexer import MAX_DEPTH
 from .source import Function, Op, Region, Source, Type
-from .value_reader import ValueReader
 
 FUNCTIONS = ("func.func", "util.func")
 BARE = ("return", "call", "func", "module")

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .importer import Importer
-from .movement import backwards, concat, counting, gather, insert, pad, slice_
 from .products import rows_of
 from .source import Dense, Op, Type
 from .stablehlo_products import convolution, dot_general, dot_of, extreme, reduce_window, reduced
-from .views import View
+from .views import View, backwards, concat, counting, gather, insert, pad, slice_
 
 UNARY = {
     **{"exponential": "exp", "log": "log", "sqrt": "sqrt", "rsqrt": "rsqrt", "tanh": "tanh", "logistic": "sigmoid"},

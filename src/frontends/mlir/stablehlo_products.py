@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from .importer import Importer
-from .movement import backwards, pad
 from .products import Window, begin_with, conv, dot, first_place, pool, reduce
 from .source import Dense, Op, Region
-from .views import View
+from .views import View, backwards, pad
 
 REDUCTIONS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "product", "or": "max", "and": "min"}
 

@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 
 from .load import NUMPY_TYPES, Array, check_size
-from .node import Node
+from .scope import Node
 
 Reader = Callable[[int], Array]
 """Gives the constant at an input, or raises an error that says that it must be constant."""

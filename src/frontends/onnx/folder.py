@@ -14,7 +14,7 @@ import numpy as np
 from ...algebra.element import ELEMENT_TYPES, float_limits, is_float, is_foreign, limits
 from . import arguments
 from .load import NUMPY_TYPES, Array, check_size
-from .node import Node
+from .scope import Node
 
 BUDGET_ELEMENTS = 1 << 28
 """How many elements folding may compute for one model; views (reshapes, broadcasts) are free."""

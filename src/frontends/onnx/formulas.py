@@ -12,8 +12,7 @@ from xdsl.ir import SSAValue
 from ...dialects import graph
 from ...dialects.types import dtype_of, element_of, element_type_of, shape_of
 from .load import Array
-from .node import Node
-from .scope import Scope
+from .scope import Node, Scope
 
 Operand = SSAValue | float
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from onnx import GraphProto, ModelProto, TensorProto, ValueInfoProto
+from onnx import GraphProto, ModelProto, TensorProto, TensorShapeProto, ValueInfoProto
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
@@ -23,14 +23,40 @@ from ...resources import Resources
 from ..input_shapes import InputShapes
 from ..main_function import main_module
 from ..open_graph import open_graph
-from ..open_shapes import Extent, shape_text
+from ..open_shapes import Extent, closed_shapes, shape_text
 from .constant_inputs import constant_names
-from .input_shapes import declared_shape, input_shapes, is_batch_open
 from .load import NUMPY_TYPES, Array, check_size, opset_of, read_model, type_name
 from .nodes import Nodes
 from .scope import Scope, element_type, shape_of
 from .steps import Steps, repeated
 from .values import Values
+
+
+def declared_shape(value: ValueInfoProto) -> tuple[Extent, ...] | None:
+    """The shape that the file gives to a value; None where it gives none.
+
+    An extent below 1 is open: exporters write -1 and 0 for what they do not know.
+    """
+    tensor = value.type.tensor_type
+    return tuple(map(_extent, tensor.shape.dim)) if tensor.HasField("shape") else None
+
+
+def is_batch_open(value: ValueInfoProto) -> bool:
+    """Whether the file leaves the leading extent of an input open."""
+    shape = declared_shape(value)
+    return bool(shape) and not isinstance(shape[0], int)
+
+
+def _extent(dim: TensorShapeProto.Dimension) -> Extent:
+    if dim.HasField("dim_value"):
+        return dim.dim_value if dim.dim_value > 0 else None
+    return dim.dim_param or None
+
+
+def input_shapes(values: Sequence[ValueInfoProto], given: InputShapes) -> dict[str, tuple[int, ...]]:
+    """The shape of each of `values`."""
+    return closed_shapes({value.name: declared_shape(value) for value in values}, given)
+
 
 logger = logging.getLogger(__name__)
 

@@ -12,8 +12,7 @@ from ...dialects.types import dtype_of, element_of, shape_of
 from . import arguments
 from .formulas import Formulas, check_constant_size
 from .load import Array, check_size
-from .node import Node
-from .scope import Scope, Value
+from .scope import Node, Scope, Value
 
 MAX_STEPS = 64
 """The longest axis along which elements are put one behind another in operations of their own."""

@@ -12,8 +12,7 @@ from ...dialects.types import shape_of
 from .arguments import broadcast_shape, numpy_type
 from .elementwise import NUMBERS
 from .formulas import Formulas
-from .node import Node
-from .scope import Scope, Value
+from .scope import Node, Scope, Value
 
 COMPARISONS = {"Equal": "eq", "Less": "lt", "LessOrEqual": "le", "Greater": "gt", "GreaterOrEqual": "ge"}
 """ONNX operators and the kinds of `graph.binary`."""

@@ -16,9 +16,8 @@ from ...dialects import graph
 from ...dialects.types import dtype_of, element_of, shape_of
 from . import arguments
 from .formulas import Formulas
-from .node import Node
 from .reductions import product
-from .scope import Scope, Value
+from .scope import Node, Scope, Value
 from .types import wider
 
 EXACT_PLACES = 1 << 24

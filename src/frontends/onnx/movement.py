@@ -11,8 +11,7 @@ from ...dialects import graph
 from ...errors import TilewrightError
 from . import arguments
 from .load import Array
-from .node import Node
-from .scope import Scope, Value, shape_of
+from .scope import Node, Scope, Value, shape_of
 
 
 def _reader(scope: Scope, node: Node) -> arguments.Reader:

@@ -16,15 +16,14 @@ from ...dialects import graph
 from ...dialects.graph.base import set_name
 from ...dialects.types import shape_of
 from ...errors import TilewrightError
-from . import contributed, control, reference, sequences
+from . import control, expansion, reference
 from .expansion import Body, Functions, Limits, function_body
 from .folder import COMPUTED, VIEWS, Folder, shape_slice
 from .least_size import LeastSize
 from .load import Array
-from .node import Node, decode, node_label
 from .operators import OPERATORS
 from .order import ordered
-from .scope import Scope, Value
+from .scope import Node, Scope, Value, decode, node_label
 from .types import BOOL, ORDERING, DType, output_types, schema_of, wider
 from .values import Values
 
@@ -75,7 +74,7 @@ class Nodes:
         default = proto.domain in ("", "ai.onnx")
         op = proto.op_type if default else f"{proto.domain}::{proto.op_type}"
         if self.functions.of_model(proto) is None and schema_of(proto.op_type, version, proto.domain) is None:
-            made = proto.domain == contributed.DOMAIN and proto.op_type in contributed.MAKERS
+            made = proto.domain == expansion.DOMAIN and proto.op_type in expansion.MAKERS
             if not made and (not default or (op not in OPERATORS and op not in COMPUTED)):
                 raise TilewrightError("unsupported", node_label(proto, position), KNOWN, op, OUT_LEVER)
         return decode(proto, position, version, self.values)
@@ -105,14 +104,14 @@ class Nodes:
         if function is not None:
             return self._call(node, function)
         _check_count(node)
-        if node.proto.domain == contributed.DOMAIN and node.op in contributed.MAKERS:
-            return contributed.MAKERS[node.op](self.scope, node)
+        if node.proto.domain == expansion.DOMAIN and node.op in expansion.MAKERS:
+            return expansion.MAKERS[node.op](self.scope, node)
         if node.proto.domain not in ("", "ai.onnx"):
             return self._call(node, self._schema_function(node))
         if node.op in control.CONTROL:
             return control.CONTROL[node.op](self, node)
-        if node.op in sequences.SEQUENCES:
-            return sequences.SEQUENCES[node.op](self.scope, node)
+        if node.op in control.SEQUENCES:
+            return control.SEQUENCES[node.op](self.scope, node)
         folded = self._fold(node)
         if folded is not None:
             return folded

@@ -9,7 +9,7 @@ from onnx import NodeProto
 
 from ...algebra.dag import ordered as in_order
 from ...errors import TilewrightError
-from .node import node_label
+from .scope import node_label
 
 SHOWN = 8
 """Nodes of a cycle that an error names."""

@@ -14,8 +14,7 @@ from .arguments import axis_of, numpy_type
 from .blocks import BlockedWeights
 from .formulas import Formulas
 from .load import NUMPY_TYPES, type_name
-from .node import Node
-from .scope import RUNTIME_TYPES, Scope, Value, element_type, shape_of
+from .scope import RUNTIME_TYPES, Node, Scope, Value, element_type, shape_of
 
 QUANTIZED = ("int8", "uint8")
 """Element types that values are quantised to."""

@@ -12,8 +12,7 @@ from ...dialects import graph
 from ...dialects.types import shape_of
 from .expansion import MAX_STEPS
 from .formulas import Formulas
-from .node import Node
-from .scope import Scope, Value
+from .scope import Node, Scope, Value
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 LEAST = {"RNN": 4, "GRU": 15, "LSTM": 14}

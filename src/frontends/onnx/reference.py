@@ -10,7 +10,7 @@ import numpy as np
 from onnx import AttributeProto, GraphProto, ModelProto, TensorProto, helper, numpy_helper, shape_inference
 
 from .load import NUMPY_TYPES, Array
-from .node import Node
+from .scope import Node
 from .types import schema_of
 
 MAX_ELEMENTS = 1 << 16

@@ -11,8 +11,7 @@ from ...dialects.types import shape_of
 from .arguments import axis_of
 from .formulas import Formulas, check_constant_size
 from .load import check_size
-from .node import Node
-from .scope import Scope, Value
+from .scope import Node, Scope, Value
 
 
 def _turns(make: Formulas, length: int, frequencies: int, sign: float) -> tuple[SSAValue, SSAValue]:

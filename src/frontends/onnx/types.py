@@ -11,7 +11,7 @@ from onnx import defs
 
 from ...algebra.element import ELEMENT_TYPES
 from ...dialects.types import WIDER
-from .node import Node
+from .scope import Node
 
 DType = np.dtype[Any]
 

@@ -15,8 +15,7 @@ from .arguments import window_pads
 from .formulas import Formulas, check_constant_size
 from .indexing import extreme_place
 from .load import Array
-from .node import Node
-from .scope import Scope, Value, shape_of
+from .scope import Node, Scope, Value, shape_of
 
 
 def _per_axis(node: Node, name: str, rank: int) -> tuple[int, ...]:

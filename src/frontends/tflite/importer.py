@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ...errors import TilewrightError
 from ..input_shapes import InputShapes
 from ..onnx import import_onnx
-from . import elementwise, layers, movement
+from . import layers, movement
 from .reader import DAMAGED, read_tflite
 from .translation import Translation
 
@@ -18,17 +18,17 @@ MANY = 1 << 16
 """Inputs that an operator has at most."""
 
 CONVERTERS: dict[str, tuple[Callable[[Translation], None], int, int]] = {
-    **{kind: (elementwise.elementwise, count, count) for kind, (count, _) in elementwise.ELEMENTWISE.items()},
-    **{kind: (elementwise.reduce, 2, 2) for kind in elementwise.REDUCTIONS},
-    "ADD_N": (elementwise.add_n, 1, MANY),
-    "ARG_MAX": (elementwise.arg_extreme, 2, 2),
-    "ARG_MIN": (elementwise.arg_extreme, 2, 2),
+    **{kind: (layers.elementwise, count, count) for kind, (count, _) in layers.ELEMENTWISE.items()},
+    **{kind: (layers.reduce, 2, 2) for kind in layers.REDUCTIONS},
+    "ADD_N": (layers.add_n, 1, MANY),
+    "ARG_MAX": (layers.arg_extreme, 2, 2),
+    "ARG_MIN": (layers.arg_extreme, 2, 2),
     "AVERAGE_POOL_2D": (layers.pool, 1, 1),
     "BATCH_MATMUL": (layers.batch_matmul, 2, 2),
     "BROADCAST_TO": (movement.broadcast, 2, 2),
     "CONCATENATION": (movement.concatenate, 0, MANY),
     "CONV_2D": (layers.convolution, 2, 3),
-    "CUMSUM": (elementwise.cumulative_sum, 2, 2),
+    "CUMSUM": (layers.cumulative_sum, 2, 2),
     "DENSIFY": (movement.densify, 1, 1),
     "DEPTHWISE_CONV_2D": (layers.depthwise, 2, 3),
     "DEPTH_TO_SPACE": (movement.depth_space, 1, 1),
@@ -38,9 +38,9 @@ CONVERTERS: dict[str, tuple[Callable[[Translation], None], int, int]] = {
     "FULLY_CONNECTED": (layers.fully_connected, 2, 3),
     "GATHER": (movement.gather, 2, 2),
     "GATHER_ND": (movement.gather, 2, 2),
-    "L2_NORMALIZATION": (elementwise.l2_normalization, 1, 1),
-    "LOCAL_RESPONSE_NORMALIZATION": (elementwise.local_response, 1, 1),
-    "LOG_SOFTMAX": (elementwise.softmax, 1, 1),
+    "L2_NORMALIZATION": (layers.l2_normalization, 1, 1),
+    "LOCAL_RESPONSE_NORMALIZATION": (layers.local_response, 1, 1),
+    "LOG_SOFTMAX": (layers.softmax, 1, 1),
     "MAX_POOL_2D": (layers.pool, 1, 1),
     "MIRROR_PAD": (movement.pad, 2, 3),
     "ONE_HOT": (movement.one_hot, 4, 4),
@@ -54,7 +54,7 @@ CONVERTERS: dict[str, tuple[Callable[[Translation], None], int, int]] = {
     "REVERSE_V2": (movement.reverse, 2, 2),
     "SHAPE": (movement.shape_of, 1, 1),
     "SLICE": (movement.slice_, 3, 3),
-    "SOFTMAX": (elementwise.softmax, 1, 1),
+    "SOFTMAX": (layers.softmax, 1, 1),
     "SPACE_TO_DEPTH": (movement.depth_space, 1, 1),
     "SPLIT": (movement.split, 2, 2),
     "SPLIT_V": (movement.split, 3, 3),

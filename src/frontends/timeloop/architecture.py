@@ -8,9 +8,8 @@ from typing import TypeVar
 
 from ...costs.hierarchy import Architecture, Problem, parse_architecture
 from ...errors import TilewrightError
-from .components import Component, components_of, is_compute
+from .components import COMPUTES, READS, UPDATES, WRITES, Component, Energies, components_of, is_compute, price
 from .document import Item, refuse
-from .energies import COMPUTES, READS, UPDATES, WRITES, Energies, price
 
 _N = TypeVar("_N", int, float)
 

@@ -9,9 +9,8 @@ from pathlib import Path
 from ...costs.hierarchy import Architecture, LoopMapping, Problem, parse_problem
 from ...errors import TilewrightError
 from .architecture import architecture_of_item
-from .components import components_of, hollow_levels
+from .components import Energies, components_of, energies_of, hollow_levels
 from .document import Item, parse_yaml, read_yaml, refuse
-from .energies import Energies, energies_of
 from .mapping import mapping_of
 
 LAYER = """

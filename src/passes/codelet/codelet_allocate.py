@@ -13,7 +13,7 @@ from ...dialects.acg import machine_of
 from ...dialects.codelet import CodeletOp, LocalOp, ProgramOp, TensorOp
 from ...dialects.codelet_fused import FusedOp
 from ...dialects.codelet_rules import surrogate
-from ...dialects.roles import Role
+from ...dialects.types import Role
 from ...machine import Machine, Memory
 from ..codelet_to_queues.locals import copies_bytes, place_locals
 from ..codelet_to_queues.read import read_codelet, read_tensors, tensor_bytes, tensor_lives

@@ -2,17 +2,137 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ...algebra.allocation import align_up
 from ...dialects.acg import machine_of
-from ...dialects.codelet import ProgramOp
-from .ahead import place_ahead
-from .lives import Lives
-from .placement import APART, Slack, allocate_on_chip, onchip_memories, write
+from ...dialects.codelet import LocalOp, ProgramOp, TensorOp
+from ...dialects.codelet_rules import surrogate
+from ...machine import Memory
+from ..codelet_to_queues.read import tensor_bytes
+from .lives import Lives, Load, life_of
+from .placement import APART, Placement, Slack, Way, allocate_on_chip, onchip_memories, place_tensors, write
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """From which operation on loaded tensors live, and the addresses of all."""
+
+    early: Mapping[TensorOp, int]
+    placements: Sequence[Placement]
+
+
+def place_ahead(lives: Lives, memories: Sequence[Memory], slack: Slack) -> Ahead | None:
+    """Addresses with loads as early as there are holes for them, those before each no later; None without room."""
+    loads = lives.loads()
+    loaded = {op for load in loads for op in load.targets}
+    spaces = {memory.name: _space(lives, memory, slack, loaded) for memory in memories}
+    found = {name: space for name, space in spaces.items() if space is not None}
+    if len(found) < len(spaces):
+        return None
+    early: dict[TensorOp, int] = {}
+    earliest = 0
+    for load in loads:
+        moment = _earliest(lives, found, load, earliest, slack)
+        if moment is None:
+            return None
+        earliest = moment
+        early |= dict.fromkeys(load.targets, moment)
+    return Ahead(early, [space.placement() for space in found.values()])
+
+
+def _earliest(lives: Lives, spaces: Mapping[str, Space], load: Load, first: int, slack: Slack) -> int | None:
+    """Places what is loaded from the first operation on, not before `first`, from which there is a hole for it."""
+
+    def fits(moment: int) -> bool:
+        placed: list[tuple[Space, TensorOp]] = []
+        for op in sorted(load.targets, key=tensor_bytes, reverse=True):
+            space = spaces[surrogate(op.result).memory]
+            if not space.put(op, moment, life_of(lives, op, {}, slack.after).end):
+                for other, done in placed:
+                    other.take_out(done)
+                return False
+            placed.append((space, op))
+        return True
+
+    low, high = first, load.moment
+    if fits(low):
+        return low
+    while high - low > 1:  # there is no hole from `low` on
+        middle = (low + high) // 2
+        if fits(middle):
+            for op in load.targets:
+                spaces[surrogate(op.result).memory].take_out(op)
+            high = middle
+        else:
+            low = middle
+    return high if fits(high) else None
+
+
+@dataclass
+class Space:
+    """Who has which bytes of a memory when: rectangles of `start` to `end` (exclusive) and so many bytes."""
+
+    memory: Memory
+    owners: dict[TensorOp, int]
+    locals_: Mapping[LocalOp, tuple[int, ...]]
+    need_bytes: int
+    start: Ints
+    end: Ints
+    address: Ints
+    size: Ints
+
+    def put(self, op: TensorOp, start: int, end: int) -> bool:
+        """Give a tensor the smallest hole that is free for so long; False where there is none."""
+        place, size = self.owners[op], align_up(tensor_bytes(op), self.memory.align_bytes)
+        there = (self.start < end) & (self.end > start)
+        low, high = self.address[there], (self.address + self.size)[there]
+        order = np.argsort(low)
+        begins = np.concatenate([[0], np.maximum.accumulate(high[order])])
+        widths = np.concatenate([low[order], [self.memory.capacity_bytes]]) - begins
+        holes = np.nonzero(widths >= size)[0]
+        if not len(holes):
+            return False
+        chosen = holes[np.argmin(widths[holes])]
+        self.start[place], self.end[place] = start, end
+        self.address[place], self.size[place] = begins[chosen], size
+        return True
+
+    def take_out(self, op: TensorOp) -> None:
+        """Free what a tensor has."""
+        place = self.owners[op]
+        self.start[place] = self.end[place] = 0
+
+    def placement(self) -> Placement:
+        """The addresses."""
+        tensors = {op: int(self.address[place]) for op, place in self.owners.items()}
+        return Placement(tensors, self.locals_, 0, self.need_bytes)
+
+
+def _space(lives: Lives, memory: Memory, slack: Slack, loaded: Collection[TensorOp]) -> Space | None:
+    """The memory with its maps and locals in it, and without what is loaded; None where these have no room."""
+    tensors = lives.open_tensors(memory)
+    maps, coming = [op for op in tensors if op not in loaded], [op for op in tensors if op in loaded]
+    placed, ranges, addresses = place_tensors(lives, memory, {}, Way([slack] * len(lives.moments)), maps)
+    if placed.missing_bytes:
+        return None
+    count = len(ranges)
+    owners = dict(zip(maps, range(len(maps)), strict=True)) | {op: count + n for n, op in enumerate(coming)}
+    start, end, size, address = np.zeros((4, count + len(coming)), np.int64)
+    if ranges:
+        start[:count], end[:count], size[:count] = np.array(ranges, np.int64).T
+    size[:count] = -(-size[:count] // memory.align_bytes) * memory.align_bytes
+    address[:count] = addresses
+    return Space(memory, owners, placed.locals_, placed.need_bytes, start, end, address, size)
 
 
 @dataclass(frozen=True)
@@ -28,7 +148,7 @@ class CodeletPrefetchPass(ModulePass):
         codelet.fused @b { load b, b }        ->     codelet.fused @b { b }
 
     With `slack` of 0 or more, maps get their addresses first, with their bytes unused for so many groups after them,
-    and weights come early into the holes between them (`ahead`): more of the memory is filled then, but who takes bytes
+    and weights come early into the holes between them: more of the memory is filled then, but who takes bytes
     rather waits for those who had them.  With `late` bytes stay unused after a life as long as there is room, and
     tensors and locals then move to bytes that nobody has used for longer.
 

@@ -12,7 +12,7 @@ from ...dialects.acg import machine_of
 from ...dialects.codelet import CodeletOp, ProgramOp, TensorOp
 from ...dialects.codelet_fused import FusedOp
 from ...dialects.codelet_rules import surrogate
-from ...dialects.roles import Role
+from ...dialects.types import Role
 from ...errors import TilewrightError
 from ..codelet_to_queues.meaning import check_meanings
 from ..codelet_to_queues.obligations import Problem, build_placements, build_problem

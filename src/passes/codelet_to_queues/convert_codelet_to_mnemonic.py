@@ -26,7 +26,7 @@ from ...dialects.codelet import CodeletOp, ComputeOp, ProgramOp, TensorOp
 from ...dialects.codelet_fused import FusedOp
 from ...dialects.codelet_rules import surrogate
 from ...dialects.layer_attributes import nodes_of, set_layers
-from ...dialects.roles import Role
+from ...dialects.types import Role
 from ...machine import Machine
 from .binary import pack
 from .emit import Emitter

@@ -26,8 +26,7 @@ from ...dialects.codelet_rules import access_axes, local_axes, shift_of, surroga
 from ...dialects.codelet_schedule import leading, share_of
 from ...dialects.codelet_walks import ShadowOp, SpanOp
 from ...dialects.layer_attributes import nodes_of
-from ...dialects.roles import Role
-from ...dialects.types import dtype_of, element_type_name
+from ...dialects.types import Role, dtype_of, element_type_name
 from ...errors import TilewrightError
 from .tree import Codelet, Define, Fill, Issue, Loop, Node, Part, Span, Surrogate, TableRows, Transfer
 

@@ -17,7 +17,7 @@ from ...algebra.window import Range
 from ...dialects.codelet import CodeletOp, ProgramOp, TensorOp, ViewOp
 from ...dialects.codelet_fused import FusedOp
 from ...dialects.codelet_rules import surrogate
-from ...dialects.roles import Role
+from ...dialects.types import Role
 from ...errors import TilewrightError
 from .read import Tensors
 from .tree import Codelet, Fill, Issue, Part, Surrogate, Transfer, Visit, visits

@@ -20,8 +20,7 @@ from ...dialects.layer_attributes import set_layers
 from ...dialects.mnemonic import LayoutAttr
 from ...dialects.mnemonic import ProgramOp as Instructions
 from ...dialects.mnemonic import TensorOp as Placed
-from ...dialects.roles import Role
-from ...dialects.types import si8, tensor
+from ...dialects.types import Role, si8, tensor
 from ...errors import TilewrightError
 from ...machine import Machine
 from ...machine.stage_isa import StageIsa

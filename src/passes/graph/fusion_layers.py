@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 
@@ -13,13 +13,33 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...costs.fusion import POINT, WHOLE, Edge, Input, Layer, LayerGraph, Shape, Window
+from ...costs.fusion.of_machine import platform_of
+from ...costs.fusion.values import Buffers, Platform
 from ...dialects import graph
+from ...dialects.acg import has_target, machine_of
 from ...dialects.types import element_bytes, shape_of, size_bytes, tensor_type
 from ...errors import TilewrightError
 from ...resources import Resources, one_number, resources_of, weight_array
 from .graph_fuse import ELEMENTWISE, EPILOGUE, find_clusters
 from .samples import channel_axis, live_operations, sample_extents, sample_map, samples_of
 from .table_check import Recount, check_layer_graph
+
+
+def platform_in(module: ModuleOp, global_bytes: int = 0, weight_bytes: int = 0) -> Platform:
+    """The platform that the module's target is, with other capacities where they are not 0.
+
+    A module without a target is for Cocco's machine (`Platform()`).
+    """
+    described = has_target(module)
+    platform = platform_of(machine_of(module)) if described else Platform()
+    if min(global_bytes, weight_bytes) < 0:
+        raise TilewrightError(
+            "usage", "global_bytes, weight_bytes", "capacities in bytes", f"{global_bytes}, {weight_bytes}"
+        )
+    buffers = platform.buffers
+    weight = weight_bytes or buffers.weight_bytes
+    return replace(platform, buffers=Buffers(global_bytes or buffers.global_bytes, weight))
+
 
 VIEWS = (graph.ReshapeOp, graph.ConcatOp)
 """Layers that only say where elements are: each group that reads one has its own copy."""

@@ -17,9 +17,8 @@ from ...costs.fusion import LayerGraph, SubgraphCost
 from ...costs.fusion.pricer import SubgraphPricer
 from ...dialects import graph
 from ...search.fusion import PartitionOptions, PartitionResult, partition
-from ...search.fusion.scene import scene_of
-from .fusion_layers import FusionLayers, fusion_layers
-from .fusion_platform import platform_in
+from ...search.fusion.floors import scene_of
+from .fusion_layers import FusionLayers, fusion_layers, platform_in
 from .row_groups import RowGroups
 
 

@@ -18,8 +18,7 @@ from xdsl.rewriter import Rewriter
 from ...dialects import graph
 from ...dialects.types import shape_of, size_bytes, tensor_type
 from ...interpreters.constants import Constants, base_name
-from .axes import Along, is_weight, made_axes, summed_axes
-from .chunks import Chunk, insert, on_chunk
+from .chunks import Along, Chunk, insert, is_weight, made_axes, on_chunk, summed_axes
 from .graph_fuse import ELEMENTWISE
 from .identities import renamed
 

@@ -15,8 +15,7 @@ from xdsl.rewriter import Rewriter
 from ...dialects import graph
 from ...dialects.types import shape_of
 from ...interpreters.constants import Constants
-from .axes import Along, is_weight, made_axes
-from .chunks import Chunk, insert, on_chunk
+from .chunks import Along, Chunk, insert, is_weight, made_axes, on_chunk
 from .graph_fuse import ELEMENTWISE
 from .graph_split_hidden import Hidden, bytes_of, hidden_parts
 

@@ -15,8 +15,7 @@ from ...algebra.dag import mask_of
 from ...costs.fusion.pricer import SubgraphPricer
 from ...dialects import graph
 from ...errors import TilewrightError
-from .fusion_layers import FusionLayers, fusion_layers
-from .fusion_platform import platform_in
+from .fusion_layers import FusionLayers, fusion_layers, platform_in
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from ...dialects.codelet import RoleAttr, TensorOp
 from ...dialects.codelet_attributes import SurrogateType
 from ...dialects.codelet_rules import surrogate
 from ...dialects.mnemonic import LayoutAttr
-from ...dialects.roles import Role
-from ...dialects.types import element_of, shape_of, si8, tensor_type
+from ...dialects.types import Role, element_of, shape_of, si8, tensor_type
 from ...errors import TilewrightError
 from ...machine.stage_isa import StageIsa
 from ...resources import Resources

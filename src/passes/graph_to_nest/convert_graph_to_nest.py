@@ -24,10 +24,8 @@ from . import contraction, movement, window
 from .builder import GroupBuilder, Term
 from .diagonals import diagonals, read_as_vector
 from .elementwise import ELEMENTWISE, Frame
-from .joined_maps import is_read_in_place
-from .narrow_operands import machine_of_queues, read_narrow
+from .operands import first_reader, is_read_in_place, machine_of_queues, read_narrow, shared_operands
 from .scope import Scope
-from .shared_operands import first_reader, shared_operands
 
 ANCHORS = {
     graph.ConvOp: contraction.conv,

@@ -10,9 +10,8 @@ from xdsl.passes import ModulePass
 
 from ...dialects.acg import machine_of
 from ...dialects.mnemonic import InstrOp, ProgramOp
-from ...machine.packet_isa import Isa
-from ...machine.packet_program import Instruction
-from ..nest_to_packets.straight import schedule_straight
+from ...machine.packet_program import Instruction, Isa
+from ..nest_to_packets.scheduling import schedule_straight
 
 ANYWHERE = "memory"
 """The part of memory of an instruction that does not say which one it touches."""

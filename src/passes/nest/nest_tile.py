@@ -19,8 +19,7 @@ from ...costs.mapping.tree import Hold, Node
 from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...errors import InfeasibleError, TilewrightError
-from ...search.group_tiles.build import build
-from ...search.group_tiles.tiling import tile_group
+from ...search.group_tiles.tiling import build, tile_group
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, marked_groups
 from .arrivals import Arrivals, MovedMaps, Way, cut_dim, nearly_least
 from .change import Nodes, change_groups

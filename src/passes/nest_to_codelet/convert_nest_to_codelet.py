@@ -19,8 +19,7 @@ from ...dialects.graph import WeightOp
 from ...dialects.nest import GroupOp, JoinOp
 from ...dialects.nest import RowsOp as NestRowsOp
 from ...dialects.nest import ViewOp as NestViewOp
-from ...dialects.roles import Role
-from ...dialects.types import shape_of, size_bytes, tensor_type
+from ...dialects.types import Role, shape_of, size_bytes, tensor_type
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from ...remembered import remembered

@@ -19,8 +19,7 @@ from ...dialects.codelet import CodeletOp, SurrogateType, TensorOp, ViewOp, entr
 from ...dialects.codelet_fused import FillOp, FusedOp
 from ...dialects.codelet_rules import surrogate
 from ...dialects.layer_attributes import nodes_of, set_nodes
-from ...dialects.roles import Role
-from ...dialects.types import element_of, shape_of
+from ...dialects.types import Role, element_of, shape_of
 from ...errors import TilewrightError
 from ...machine import Machine
 from ..nest.arrivals import outermost_cut, weight_pieces

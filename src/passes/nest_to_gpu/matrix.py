@@ -8,7 +8,7 @@ from itertools import product
 
 from ...costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem, Tensor
 from ...errors import TilewrightError
-from ...machine.warps import SIDE
+from ...machine.threads import SIDE
 
 INNERMOST = 0
 """The level whose lanes multiply fragments."""

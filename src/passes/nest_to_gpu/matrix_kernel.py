@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
 from ...dialects.warp import ClearOp, LoadOp, MultiplyOp, StoreOp, fragment
-from ...machine.warps import SIDE, THREADS
+from ...machine.threads import SIDE, THREADS
 from .emit import Term
 from .kernel import Kernel, Values, element_of
 from .plan import Operand, RunLoop

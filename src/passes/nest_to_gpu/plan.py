@@ -11,7 +11,7 @@ from functools import cached_property
 from math import prod
 
 from ...algebra.element import ELEMENT_TYPES
-from ...machine.warps import SIDE, THREADS
+from ...machine.threads import SIDE, THREADS
 
 REGISTERS, SHARED, GLOBAL = range(3)
 """Places in the chain of memories."""

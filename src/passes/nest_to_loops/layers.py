@@ -19,7 +19,7 @@ from ...search.tiles import Loop, SumProblem
 from .forms import SumForm, forms, sum_form, unsupported
 from .leaves import Leaves, Scene, columns_of
 from .places import Epilogue, Rows, Store, SumLayer, VectorLayer
-from .row_cost import issue_cycles
+from .row_code import issue_cycles
 from .tensors import batch_pitch, input_rows, output_rows
 from .terms import Term
 from .windows import is_depthwise, window_layer

@@ -17,15 +17,14 @@ from ...dialects import nest
 from ...dialects.graph import WeightOp
 from ...dialects.layer_attributes import nodes_of, set_layers
 from ...dialects.mnemonic import ProgramOp
-from ...dialects.roles import Role
-from ...dialects.types import dtype_of, shape_of
+from ...dialects.types import Role, dtype_of, shape_of
 from ...errors import TilewrightError
 from ...machine import Machine
 from ...machine.layer_table import LayerRecorder
 from ...resources import Resources
 from ...search.tiles import Buffers, Loop, choose
+from ...search.tiles.choose import vector_tiles
 from ...search.tiles.values import Block, blocks_of
-from ...search.tiles.vector_tiles import vector_tiles
 from ..names import value_names
 from .array_code import emit_sums
 from .blocks import in_blocks, layers_in_blocks
@@ -35,13 +34,11 @@ from .layers import LayerBuilder
 from .places import Epilogue, SumLayer, VectorLayer
 from .regions import Region, region_layer, region_of
 from .registers import Shape, allocate
-from .row_code import emit_vector, rooms, window_rows
+from .row_code import emit_vector, epilogue_cycles, rooms, window_cycles, window_rows
 from .row_code import shape_of as tile_shape
-from .row_cost import epilogue_cycles, window_cycles
 from .tensors import Pads, Stored, Table, lane_axis
 from .terms import Term
-from .turns import Turn, emit_turn
-from .views import permuted, reordered, reshaped
+from .views import Turn, emit_turn, permuted, reordered, reshaped
 
 
 @dataclass(frozen=True)

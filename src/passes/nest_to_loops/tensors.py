@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ...algebra.allocation import BumpAllocator
 from ...algebra.blocked import BlockedLayout
 from ...dialects.mnemonic import TensorOp
-from ...dialects.roles import Role
-from ...dialects.types import element_type, tensor
+from ...dialects.types import Role, element_type, tensor
 from ...errors import TilewrightError
 from ...resources import Resources
 from .forms import Form, SumForm

@@ -123,3 +123,22 @@ def emit_scalar(emitter: Emitter, target: Target, index: int, value: int) -> Non
     else:
         emitter.emit("immediate", part=1, value=value & 0xFFFF, **place)
         emitter.emit("immediate", part=2, value=value >> 16 & 0xFFFF, **place)
+
+
+@dataclass(frozen=True)
+class RowWalk:
+    """Rows of a memory in order: the first, and loops (iterations, stride in rows), outermost first."""
+
+    memory: str
+    base: int
+    loops: Sequence[tuple[int, int]]
+
+
+def emit_permute(emitter: Emitter, target: RowWalk, source: RowWalk, shuffle: bool) -> None:
+    """`target` rows become `source` rows; with `shuffle`, lanes and rows change places in blocks of the last loops."""
+    for side, walk in enumerate((source, target)):
+        emitter.emit("permute_base", side=side, value=walk.base)
+        for number, (n, stride) in enumerate(walk.loops):
+            emitter.emit("permute_loop", side=side, id=number, last=n - 1)
+            emitter.emit("permute_stride", side=side, loop=number, value=stride & 0xFFFF)
+    emitter.emit("permute", O_space=target.memory, A_space=source.memory, shuffle=int(shuffle))

@@ -9,15 +9,14 @@ from typing import TypeVar
 
 from ...arrays import Array
 from ...errors import InfeasibleError
-from ...machine.packet_packing import Packing
+from ...machine.packet_program import Packing
 from ...machine.packet_storage import Storage
 from .correction import Correction, layout_of
 from .emit import Emitter
-from .modulo import lowest_of
 from .regions import Region, Repeat, Straight
 from .roles import Contraction
-from .select import Multiply, select_multiply
-from .tiles import WORD_BYTES, Plan, Pointers, Tile, counts, names
+from .scheduling import lowest_of
+from .tiles import WORD_BYTES, Multiply, Plan, Pointers, Tile, counts, names, select_multiply
 
 Made = TypeVar("Made")
 

@@ -22,15 +22,13 @@ from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...dialects.graph import WeightOp
 from ...dialects.mnemonic import ProgramOp, TensorOp
-from ...dialects.roles import Role
-from ...dialects.types import Tensor, element_of, element_type_name, shape_of, tensor, ui8
+from ...dialects.types import Role, Tensor, element_of, element_type_name, shape_of, tensor, ui8
 from ...errors import TilewrightError
 from ...interpreters.graph import argument_names, result_names
 from ...machine import Machine
 from ...machine.packet_code import encode_packets
 from ...machine.packet_figures import figures
-from ...machine.packet_isa import Isa
-from ...machine.packet_program import PacketProgram
+from ...machine.packet_program import Isa, PacketProgram
 from ...resources import resources_of, weight_array
 from .generate import generate
 from .kernels import Program, Step, Value

@@ -18,8 +18,7 @@ from ...machine.packets import PackedMnemonic
 from .emit import Emitter
 from .regions import Pipelined, Region, Repeat, Straight
 from .roles import Contraction
-from .select import Multiply
-from .tiles import SUMS, WORD_BYTES, X
+from .tiles import SUMS, WORD_BYTES, Multiply, X
 
 MOST_LOADS = 32
 """Vectors of the scalar operand in one iteration, where two rows do not need more."""

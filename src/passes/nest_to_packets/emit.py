@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from ...algebra.element import ELEMENT_TYPES
 from ...algebra.parser import parse_statement
 from ...errors import InfeasibleError, TilewrightError
-from ...machine.packet_isa import Granule, Isa
-from ...machine.packet_program import Instruction
+from ...machine.packet_program import Granule, Instruction, Isa
 from ...machine.packets import PackedMnemonic, Place
 
 

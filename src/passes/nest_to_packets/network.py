@@ -8,8 +8,7 @@ from ...algebra.affine import index_forms
 from ...algebra.expr import Access, print_statement
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
-from ...machine.packet_isa import Isa
-from ...machine.packet_program import Loop, Packet, PacketProgram, executed_packets
+from ...machine.packet_program import Isa, Loop, Packet, PacketProgram, executed_packets
 from ...machine.packet_storage import Storage
 from .contraction import Addresses, Columns, Kernel, cheapest, plan_columns
 from .emit import Emitter

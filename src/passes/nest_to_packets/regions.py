@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ...errors import InfeasibleError
-from ...machine.packet_isa import Isa
-from ...machine.packet_program import Instruction, Loop, Packet
-from .modulo import schedule_loop
-from .straight import schedule_straight
+from ...machine.packet_program import Instruction, Isa, Loop, Packet
+from .scheduling import schedule_loop, schedule_straight
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,16 @@
-"""What is asked of a search for schedules, and what it answers."""
+"""What is asked of a search for schedules, the objective at which it ends, and what it answers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf, log
 
-from ...costs.dram import Timetable
+from ...costs.clock import Limit
+from ...costs.dram import Model, Timetable
+from ...costs.dram.bound import lower_bound
+from ...zoo.schedule_networks.layers import Network
+from .anneal import Chain
 
 Progress = Callable[[int, int], None]
 """Told how much is done of how much."""
@@ -45,3 +50,42 @@ class Found:
     timetable: Timetable
     double_buffered: Timetable | None
     evaluations: int
+
+
+def cost_within(gap: float, network: Network, model: Model, batch: int, objective: Objective) -> float:
+    """Logarithm of the objective `gap` above its bound over all schedules; minus infinity for a gap of 0."""
+    if gap == 0:
+        return -inf
+    bound = lower_bound(network, model, batch)
+    if not (bound.energy_pj > 0 and bound.latency_cycles > 0):
+        return -inf
+    least = objective.energy_power * log(bound.energy_pj) + objective.latency_power * log(bound.latency_cycles)
+    return least + log(1 + gap)
+
+
+@dataclass
+class Goal:
+    """The cost that walks are to reach, and the least number of a walk that has.
+
+    Walks of larger numbers then end, those of smaller ones go on: the answer is the same in whatever order they run.
+    """
+
+    cost: float
+    reached_by: int
+
+    def of_walk(self, number: int, chain: Chain, limit: Limit) -> Limit:
+        """`limit`, which is over where this walk, or one of a smaller number, has reached the goal."""
+        return _GoalLimit(self, number, chain, limit)
+
+
+class _GoalLimit(Limit):
+    def __init__(self, goal: Goal, number: int, chain: Chain, limit: Limit) -> None:
+        super().__init__(None)
+        self.goal, self.number, self.chain, self.limit = goal, number, chain, limit
+
+    @property
+    def left_s(self) -> float:
+        """As of the limit, nothing where the goal is reached."""
+        if self.chain.costs[1] <= self.goal.cost:
+            self.goal.reached_by = min(self.goal.reached_by, self.number)
+        return -inf if self.goal.reached_by <= self.number else self.limit.left_s

@@ -22,8 +22,7 @@ from ...errors import InfeasibleError
 from ...interruption import hold
 from ...zoo.schedule_networks.layers import Network
 from .anneal import FAR, Chain, Task, start_chain
-from .effort import Effort, Found, Objective, Progress
-from .goal import cost_within
+from .effort import Effort, Found, Objective, Progress, cost_within
 from .living import RANK, SIZE, anneal_lives, latency_of, living, settle
 from .random_numbers import Seed, seeded
 from .soma_moves import anneal_fusion

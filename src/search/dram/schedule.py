@@ -20,8 +20,7 @@ from ...errors import InfeasibleError
 from ...interruption import stop_unless, stoppable
 from ...zoo.schedule_networks.layers import Network
 from .anneal import FAR, Chain, Task, anneal, best_of, start_chain
-from .effort import Effort, Found, Objective, Progress
-from .goal import Goal, cost_within
+from .effort import Effort, Found, Goal, Objective, Progress, cost_within
 from .random_numbers import seeded
 from .starts import MOST_JOINED, cheapest, cost, grouped, head_before, starts
 

@@ -15,14 +15,13 @@ from typing import Any
 
 from ...algebra.dag import bits, union
 from .dual import Dual, dual_of
-from .evaluate import Evaluator
 from .joined import Joined
 from .lattice import Lattice, TooLargeError, nothing
-from .progress import random_state, restore_random
 from .refine import Refiner, neighbourhood
 from .relaxed import MOST_UNITS, Chains, endless
+from .result import random_state, restore_random
 from .simple import best_cuts, depth_order, greedy, halved, per_layer
-from .space import Groups, Space
+from .space import Evaluator, Groups, Space
 
 
 @dataclass(frozen=True)

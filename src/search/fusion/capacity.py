@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from ...algebra.dag import bits
 from ...costs.fusion.values import KIB, Buffers, Metric, SubgraphCost
-from .evaluate import Evaluator
-from .space import MOST_KEPT, Space
+from .space import MOST_KEPT, Evaluator, Space
 
 Floats = NDArray[np.float64]
 

@@ -13,9 +13,8 @@ from random import Random
 from ...costs.clock import NO_LIMIT, Limit
 from ...interruption import stoppable
 from .capacity import Choices
-from .genetic import Genetic, GeneticOptions, selected
-from .genome import Variation
-from .progress import Report
+from .genetic import Genetic, GeneticOptions, Variation, selected
+from .result import Report
 from .space import Groups
 
 

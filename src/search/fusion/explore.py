@@ -18,8 +18,7 @@ from .codesign import Best, Plan, annealing, genetic, grid_candidates, random_ca
 from .floors import Scene
 from .forced import Forced
 from .front import Front, ours
-from .progress import Report
-from .result import ExploreResult, FrontPoint
+from .result import ExploreResult, FrontPoint, Report
 
 EXPLORERS = ("ours", "genetic", "annealing", "random+genetic", "grid+genetic")
 """Ours; Cocco's co-optimisation; annealing of both; random and grid search of capacities with genetic partitions."""

@@ -10,14 +10,14 @@ from math import inf, prod
 from ...algebra.dag import mask_of
 from ...costs.fusion.graph import Layer, LayerGraph
 from ...costs.fusion.needs import least_held, least_loaded
+from ...costs.fusion.pricer import SubgraphPricer
 from ...costs.fusion.tables import IS_WHOLE, graph_tables
 from ...costs.fusion.values import Metric, Platform
-from .evaluate import Evaluator
 from .forced import Forced
 from .outside import Outside
 from .possible import Possible, possible_groups
 from .relaxed import Chains
-from .space import Space
+from .space import Evaluator, Space
 from .tolls import Tolls
 from .units import Room, units_of
 
@@ -148,3 +148,12 @@ class Scene:
 def _staged(graph: LayerGraph, platform: Platform) -> bool:
     """Whether some layer needs a whole map: then a group may have stages, which share regions."""
     return bool(graph_tables(graph, platform).edges[:, IS_WHOLE].any())
+
+
+def scene_of(pricer: SubgraphPricer) -> Scene:
+    """The graph and the machine of `pricer`; weights are divided over its cores."""
+    graph, buffers = pricer.graph, pricer.buffers
+    room = buffers.global_bytes if buffers.weight_bytes is None else buffers.weight_bytes
+    weights, maps = float(room * pricer.cores), float(buffers.global_bytes)
+    space = Space(graph.producers)
+    return Scene(graph, space, pricer.batch, pricer.cores, pricer.platform, weights, maps, buffers.shared)

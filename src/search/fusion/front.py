@@ -21,8 +21,7 @@ from ...costs.pareto import each_lower
 from ...interruption import stoppable
 from .capacity import CapacityEvaluator, Floats
 from .codesign import Best, Plan
-from .extensions import extensions
-from .lattice import TooLargeError
+from .lattice import TooLargeError, extensions
 from .possible import Possible
 from .refine import Refiner, neighbourhood
 from .space import Groups

@@ -8,8 +8,7 @@ from math import inf, log
 from random import Random
 
 from ...algebra.dag import bits, union
-from .evaluate import Evaluator
-from .space import Groups, Space
+from .space import Evaluator, Groups, Space
 
 GAP = 1 << 40
 """Between neighbouring labels of a fresh line."""

@@ -1,13 +1,30 @@
-"""What searches for partitions answer with."""
+"""What searches for partitions tell while they run, and answer with."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from math import inf
+from random import Random
 from typing import Any, TypeVar
 
 from ...costs.fusion.values import Buffers, SubgraphCost
+
+Report = Callable[[int, float, float], None]
+"""Called with work done (samples or steps), best cost, and lower bound."""
+
+
+def random_state(random: Random) -> list[Any]:
+    """The state of a generator as JSON can hold it."""
+    version, words, following = random.getstate()
+    return [version, list(words), following]
+
+
+def restore_random(random: Random, state: list[Any]) -> None:
+    """Put a generator into a state of `random_state`."""
+    version, words, following = state
+    random.setstate((version, tuple(words), following))
+
 
 Result = TypeVar("Result", bound="PartitionResult")
 

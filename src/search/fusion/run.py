@@ -19,15 +19,12 @@ from ...errors import TilewrightError
 from ...files import write_file
 from ...interruption import stoppable
 from .anytime import Anytime, AnytimeOptions
-from .evaluate import Evaluator, Pricer
 from .floors import Scene
-from .genetic import Genetic, GeneticOptions
-from .genome import Variation
+from .genetic import Genetic, GeneticOptions, Variation
 from .lattice import Lattice, TooLargeError
-from .progress import Report, random_state, restore_random
-from .result import PartitionResult
+from .result import PartitionResult, Report, random_state, restore_random
 from .simple import chains, depth_order, greedy, per_layer
-from .space import Groups, Space
+from .space import Evaluator, Groups, Pricer, Space
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from heapq import heappop, heappush
 from math import inf
 
 from ...algebra.dag import bits
-from .evaluate import Evaluator
-from .space import Groups, Space
+from .space import Evaluator, Groups, Space
 
 
 def per_layer(space: Space) -> Groups:

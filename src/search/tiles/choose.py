@@ -6,13 +6,15 @@ chip: the loop over blocks of sums is innermost, and its tiles are equal.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import permutations, product
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice, permutations, product
 from math import prod
+from typing import TypeVar
 
+from ...costs.clock import Limit
 from ...errors import InfeasibleError
-from .values import LOOPS, Block, Buffers, SumProblem, Tiling, depends, sizes
+from .values import LOOPS, Block, Buffers, Loop, SumProblem, Tiling, depends, sizes
 
 MAX_CANDIDATES = 20_000
 
@@ -120,3 +122,65 @@ def block_traffic(problem: SumProblem, order: tuple[str, ...], block: Block) -> 
         moved[name] = loads * rows[name] * scale[name]
         requests += loads
     return moved, rows["input"] * scale["input"] + rows["weight"] * scale["weight"], requests
+
+
+def vector_tiles(
+    extents: Mapping[str, int], y: Loop, x: Loop, fits: Callable[[Mapping[str, int]], bool], lanes: int = 0
+) -> dict[str, int]:
+    """Sizes by dim (batch 1) of tiles that `fits` says fit.
+
+    With `lanes`, a tile has all blocks of columns and at most so many rows.  `InfeasibleError` where nothing fits.
+    """
+    best: tuple[tuple[float, int], dict[str, int]] | None = None
+    for n, ty, tx in product(*(steps(extents[dim]) for dim in ("n", "y", "x"))):
+        if lanes and (n < extents["n"] or ty * tx > lanes):
+            continue
+        tiles = prod(-(-extents[dim] // size) for dim, size in (("n", n), ("y", ty), ("x", tx)))
+        score = (y.input(ty) * x.input(tx) / (ty * tx), tiles)
+        tile = {"batch": 1, "n": n, "y": ty, "x": tx}
+        if (best is None or score < best[0]) and fits(tile):
+            best = score, tile
+    if best is None:
+        rows = extents["n"] if lanes else 1
+        raise InfeasibleError("vector memory", rows * y.taps * x.taps, 0, "rows", "fewer columns, taps or operations")
+    return best[1]
+
+
+WITHIN = 0.01
+"""How far above the floor of any candidate the best may be for no other to be measured, where a caller says nothing."""
+
+MOST, MOST_ASKED = 6, 24
+"""Candidates that are measured at most, and where a caller says how near the best must be."""
+
+SLACK = 0.02
+"""Candidates estimated so far above the best are not measured, where a caller does not say how near it must be."""
+
+Candidate = TypeVar("Candidate")
+
+
+@dataclass
+class Effort:
+    """When measuring ends: within `gap` of the floor (None: `WITHIN`, or after fewer candidates), or with the time."""
+
+    gap: float | None = None
+    limit: Limit = field(default_factory=lambda: Limit(None))
+
+    def measured(
+        self, ranked: Iterable[tuple[float, Candidate]], measure: Callable[[Candidate], float | None], floor: float
+    ) -> list[tuple[float, Candidate]]:
+        """Candidates with their measures, of `ranked` with estimates, the least first; none measures less than `floor`.
+
+        At least one is measured; a measure of None is no candidate.
+        """
+        found: list[tuple[float, Candidate]] = []
+        gap, most = (WITHIN, MOST) if self.gap is None else (self.gap, MOST_ASKED)
+        best = float("inf")
+        for estimate, candidate in islice(ranked, most):
+            is_pruned = self.gap is None and estimate > (1 + SLACK) * best
+            if best <= (1 + gap) * floor or is_pruned or (found and self.limit.late):
+                break
+            figure = measure(candidate)
+            if figure is not None:
+                found.append((figure, candidate))
+                best = min(best, figure)
+        return found

@@ -14,10 +14,7 @@ from ..schedule_networks import NAMES as SCHEDULE_NAMES
 from ..schedule_networks import Network, schedule_network
 from ..schedule_networks.images import resnet, vgg
 from ..schedule_networks.tables import TRANSFORMERS
-from .googlenet import googlenet
-from .nasnet import nasnet
-from .randwire import randwire_a, randwire_b
-from .transformer import gpt, transformer
+from .networks import googlenet, gpt, nasnet, randwire_a, randwire_b, transformer
 
 BUILDERS: dict[str, Callable[[], Network]] = {
     "googlenet": googlenet,

@@ -6,8 +6,7 @@ Only keys are projected head by head; softmax, normalisation and GeLU are `point
 from __future__ import annotations
 
 from ...errors import TilewrightError
-from .layers import Network
-from .table import INPUT, Table
+from .layers import INPUT, Network, Table
 
 
 def key_heads(table: Table, names: tuple[str, str], source: int, heads: int, width: int) -> tuple[int, ...]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .layers import Network
-from .table import INPUT, Table
+from .layers import INPUT, Network, Table
 
 MOBILENET_BLOCKS = (
     (16, 1, 1, 1),

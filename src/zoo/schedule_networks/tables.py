@@ -17,8 +17,7 @@ from typing import NamedTuple, TypedDict, cast
 from ...errors import TilewrightError
 from .gpt2 import attention, check_sizes, gpt2_decode, gpt2_prefill, key_heads
 from .images import mobilenet_v1, mobilenet_v2, resnet, unet, vgg
-from .layers import Kind, Layer, Network, Shape
-from .table import INPUT, Table
+from .layers import INPUT, Kind, Layer, Network, Shape, Table
 
 
 class Block(NamedTuple):

@@ -18,9 +18,8 @@ import pytest
 
 from tilewright.certificates.bounds import Bounds
 from tilewright.certificates.check import FORMAT, Certificate, Follower, parse_certificate
-from tilewright.certificates.lattice import Floats, Lattice
 from tilewright.certificates.make import as_json
-from tilewright.certificates.space import Question, Region
+from tilewright.certificates.space import Floats, Lattice, Question, Region
 from tilewright.cli import main
 from tilewright.errors import TilewrightError
 from tilewright.mapping import MapOptions, map_kernel

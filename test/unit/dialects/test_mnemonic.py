@@ -5,8 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import TensorType, f32
 
 from tilewright.dialects.mnemonic import InstrOp, ProgramCallable, ProgramOp, TensorOp, packed
-from tilewright.dialects.roles import Role
-from tilewright.dialects.types import si8
+from tilewright.dialects.types import Role, si8
 from tilewright.frontends.acg import load_target
 
 

@@ -10,9 +10,8 @@ import pytest
 import tilewright
 from tilewright.backends.simulator.layers import unit_nodes
 from tilewright.backends.simulator.waiting import main_wait
-from tilewright.driver.explain import explain, hiding
+from tilewright.driver.explain import Trials, explain, hiding, layers_with_waits
 from tilewright.driver.points import Point
-from tilewright.driver.trials import Trials, layers_with_waits
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target, print_target
 from tilewright.machine.changes import scaled

@@ -9,7 +9,7 @@ import pytest
 
 from tilewright.driver import compile, run
 from tilewright.driver.models import load_model
-from tilewright.driver.run_inputs import choose_inputs, rows_of_inputs, rows_of_program
+from tilewright.driver.run_arrays import choose_inputs, rows_of_inputs, rows_of_program
 from tilewright.driver.run_options import RunOptions
 from tilewright.errors import TilewrightError
 

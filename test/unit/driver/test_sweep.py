@@ -20,8 +20,7 @@ import pytest
 from tilewright.cli import main
 from tilewright.driver.pipelines import CompileOptions
 from tilewright.driver.points import Point
-from tilewright.driver.sweep import front_of, key_of, sweep
-from tilewright.driver.sweep_runs import Note, figures_of
+from tilewright.driver.sweep import Note, figures_of, front_of, key_of, sweep
 from tilewright.driver.sweep_spec import Row, Study, read_study
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.driver.sweep import sweep
-from tilewright.driver.sweep_runs import Note, on_cluster
+from tilewright.driver.sweep import Note, on_cluster, sweep
 from tilewright.driver.sweep_spec import Row, Study, read_study
 from tilewright.errors import TilewrightError
 
@@ -71,6 +70,6 @@ def test_points_of_a_worker_that_dies_run_again(study: Study, tmp_path: Path):
 
 def test_an_address_where_nobody_answers_is_told(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("tilewright.driver.sweep_runs.CONNECT_S", 0.2)
+    monkeypatch.setattr("tilewright.driver.sweep.CONNECT_S", 0.2)
     with pytest.raises(TilewrightError, match=r"a Dask scheduler that answers.*127\.0\.0\.1:9"):
         sweep(study, tmp_path / "points.sqlite", run=on_cluster("tcp://127.0.0.1:9"))

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from tilewright.driver.points import Point
-from tilewright.driver.sweep import key_of, sweep
-from tilewright.driver.sweep_runs import Note, Run
+from tilewright.driver.sweep import Note, Run, key_of, sweep
 from tilewright.driver.sweep_spec import Row, Study, read_study
 from tilewright.errors import TilewrightError
 from tilewright.machine.changes import attribute

@@ -9,7 +9,7 @@ from scipy.special import erf  # pyright: ignore[reportUnknownVariableType]
 
 from tilewright import simulate
 from tilewright.driver import compile, load_model, reference
-from tilewright.frontends.encoder import ENCODERS, SPREAD, WEIGHTS, EncoderShape, encoder_module
+from tilewright.frontends.integer_layers import ENCODERS, SPREAD, WEIGHTS, EncoderShape, encoder_module
 from tilewright.resources import resources_of
 
 Array = np.ndarray[Any, Any]

@@ -36,7 +36,7 @@ LAYERS = (
 EXCEPTIONS = {
     ("backends/onnx_backend.py", "driver"),
     ("frontends/mlir/views.py", "interpreters"),
-    ("zoo/mapping_layers/problems.py", "costs"),
+    ("zoo/mapping_layers/tables.py", "costs"),
     ("zoo/mapping_layers/tables.py", "costs"),
 }
 """ONNX's backend interface is a front door: it compiles and simulates.  Constants of MLIR text are computed by the

@@ -11,7 +11,7 @@ from tilewright.backends.assembler import assemble
 from tilewright.backends.link import code_of
 from tilewright.dialects.acg import GraphOp, machine_of
 from tilewright.dialects.mnemonic import InstrOp, ProgramOp, TensorOp
-from tilewright.dialects.roles import Role
+from tilewright.dialects.types import Role
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
 from tilewright.interpreters.mnemonic import MnemonicFunctions

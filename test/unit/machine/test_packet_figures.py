@@ -2,7 +2,7 @@
 
 from tilewright.frontends.acg import parse_target
 from tilewright.machine.packet_figures import energy_pj, executed, moved_bytes, words_of
-from tilewright.machine.packet_isa import Isa
+from tilewright.machine.packet_program import Isa
 
 from ..passes.nest_to_packets.machines import PAIR, isa_of, make
 

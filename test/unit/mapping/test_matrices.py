@@ -8,9 +8,9 @@ import pytest
 from xdsl.dialects import gpu
 
 from tilewright.backends.gpu.c_text import c_text
+from tilewright.backends.gpu.devices import missing_opencl
 from tilewright.backends.gpu.languages import OPENCL
 from tilewright.backends.gpu.nvrtc import missing_package, resource_use
-from tilewright.backends.gpu.opencl import missing_opencl
 from tilewright.costs.hierarchy import LevelMapping, Loop, LoopMapping, architecture_of
 from tilewright.dialects import nest
 from tilewright.driver import parse_mlir, reference

@@ -17,8 +17,7 @@ from ....errors import InfeasibleError, TilewrightError
 from ....machine import Machine
 from ....machine.loop_rules import instruction_memory
 from ..energy import Counts, counts_of, utilization
-from ..layer_times import advances
-from ..layers import LayerFigures, layer_figures
+from ..layers import LayerFigures, advances, layer_figures
 from ..memory import Storage
 from ..result import SimulationResult, read_placement
 from ..schedule import Issue
@@ -29,8 +28,7 @@ from .groups import Group, read_groups
 from .pair import Pair, pairs
 from .reach import reach as reached
 from .state import RunState
-from .timeline import Timeline
-from .trace import write_trace
+from .timeline import Timeline, write_trace
 
 if TYPE_CHECKING:
     from ...program import Program

@@ -1,7 +1,6 @@
 """Runs of mapped loop nests on machines of memories over multiply-accumulators, which have no instructions."""
 
-from .operands import NestKernel
 from .plan import check_points
-from .simulate import NestRun, simulate_nest
+from .simulate import NestKernel, NestRun, simulate_nest
 
 __all__ = ["NestKernel", "NestRun", "check_points", "simulate_nest"]

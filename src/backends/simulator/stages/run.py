@@ -13,10 +13,8 @@ from ....machine import Machine
 from ....machine.stages import kind_of
 from ...control_models import Inputs, SimulationOptions
 from ..energy import Counts, counts_of, full_cycles_of_ops, utilization
-from ..layer_times import advances
-from ..layers import layer_figures
-from ..loops.timeline import Slice
-from ..loops.trace import write_trace
+from ..layers import advances, layer_figures
+from ..loops.timeline import Slice, write_trace
 from ..memory import Storage
 from ..result import SimulationResult, read_placement
 from ..schedule import Issue

@@ -9,8 +9,8 @@ from xdsl.dialects import gpu
 from xdsl.printer import Printer
 
 from tilewright.backends.gpu.c_text import c_text
+from tilewright.backends.gpu.devices import missing_opencl, run_opencl
 from tilewright.backends.gpu.languages import CUDA, OPENCL, identifier
-from tilewright.backends.gpu.opencl import missing_opencl, run_opencl
 from tilewright.driver import parse_mlir
 from tilewright.errors import TilewrightError
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tilewright.backends.gpu.cuda_driver import LoadedKernel, gpu_architecture
+from tilewright.backends.gpu.devices import LoadedKernel, gpu_architecture
 from tilewright.backends.gpu.nvrtc import missing_package, resource_use
 from tilewright.errors import TilewrightError
 

@@ -15,8 +15,7 @@ from tilewright.backends.packets.simulator import simulate_packets
 from tilewright.backends.packets.text import assembly, packet_text
 from tilewright.errors import TilewrightError
 from tilewright.frontends.einsum import integer_types, parse_einsum
-from tilewright.machine.packet_isa import Isa
-from tilewright.machine.packet_program import Instruction, PacketProgram, executed_packets
+from tilewright.machine.packet_program import Instruction, Isa, PacketProgram, executed_packets
 from tilewright.machine.packet_storage import Storage
 from tilewright.passes.nest_to_packets.emit import Emitter
 from tilewright.passes.nest_to_packets.generate import generate

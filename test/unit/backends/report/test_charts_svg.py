@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tilewright.backends.report.axes import Axis
 from tilewright.backends.report.charts_svg import energy_svg, roofline_svg, timeline_svg
+from tilewright.backends.report.svg import Axis
 from tilewright.backends.timeline import TimelineRow
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -10,7 +10,7 @@ import pytest
 from tilewright.backends.assembler import assemble
 from tilewright.backends.program import Program
 from tilewright.backends.simulator import simulate
-from tilewright.backends.simulator.layer_times import Advance, advances
+from tilewright.backends.simulator.layers import Advance, advances
 from tilewright.errors import TilewrightError
 from tilewright.machine.layer_table import Layer, LayerTable
 from tilewright.resources import Resources

@@ -16,9 +16,8 @@ from tilewright.costs.mapping.total import cost_of
 from tilewright.costs.mapping.tree import Hold, Leaf, Loop, Node, buffer_use, full_tiles, kernels_below
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
-from tilewright.search.group_tiles.build import build
 from tilewright.search.group_tiles.leaves import bind_kernel
-from tilewright.search.group_tiles.tiling import tile_group
+from tilewright.search.group_tiles.tiling import build, tile_group
 
 PRICER = Pricer(load_target("tiny"))
 

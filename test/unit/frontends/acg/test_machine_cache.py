@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.frontends.acg import machine_cache, parse_target, target_files
+from tilewright.frontends.acg import load, parse_target, target_files
 from tilewright.machine import Machine
 from tilewright.machine.spreading import idle_axes
 
@@ -18,7 +18,7 @@ TEXT = FILES["tiny"].read_text()
 @pytest.fixture
 def parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts that were parsed; machines are cached in an empty folder, by another process each time."""
-    monkeypatch.setattr(machine_cache, "__file__", str(tmp_path / "frontends/acg/machine_cache.py"))
+    monkeypatch.setattr(load, "__file__", str(tmp_path / "frontends/acg/load.py"))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     (tmp_path / "frontends/acg").mkdir(parents=True)
     return []
@@ -29,15 +29,13 @@ def machine(text: str, parsed: list[str]) -> Machine:
         parsed.append(text)
         return parse_target(text, file)
 
-    return machine_cache.cached_machine("tiny", text, parse)
+    return load.cached_machine("tiny", text, parse)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_cached_machine_is_the_parsed_one(name: str, parsed: list[str]):
     text = FILES[name].read_text()
-    first, again = (
-        machine_cache.cached_machine(name, text, lambda text, file: parse_target(text, file)) for _ in range(2)
-    )
+    first, again = (load.cached_machine(name, text, lambda text, file: parse_target(text, file)) for _ in range(2))
     assert first == again == parse_target(text)
 
 
@@ -52,7 +50,7 @@ def test_what_is_cached_is_not_parsed_again_until_the_text_changes(parsed: list[
 
 def test_other_code_parses_again(parsed: list[str], monkeypatch: pytest.MonkeyPatch):
     machine(TEXT, parsed)
-    monkeypatch.setattr(machine_cache, "_version_of_code", lambda: b"other")
+    monkeypatch.setattr(load, "_version_of_code", lambda: b"other")
     machine(TEXT, parsed)
     assert parsed == [TEXT, TEXT]
 
@@ -63,9 +61,9 @@ def test_the_version_is_that_of_the_code_that_reads(tmp_path: Path, parsed: list
     found: set[bytes] = set()
     for text in ("a", "b"):
         source.write_text(text)
-        machine_cache._version_of_code.cache_clear()  # pyright: ignore[reportPrivateUsage]
-        found.add(machine_cache._version_of_code())  # pyright: ignore[reportPrivateUsage]
-    machine_cache._version_of_code.cache_clear()  # pyright: ignore[reportPrivateUsage]
+        load._version_of_code.cache_clear()  # pyright: ignore[reportPrivateUsage]
+        found.add(load._version_of_code())  # pyright: ignore[reportPrivateUsage]
+    load._version_of_code.cache_clear()  # pyright: ignore[reportPrivateUsage]
     assert len(found) == 2
 
 

@@ -10,8 +10,8 @@ from tilewright.frontends.networks.images import image_module
 from tilewright.frontends.networks.maker import Maker, Precision
 from tilewright.passes.graph.fusion_layers import fusion_layers
 from tilewright.zoo.schedule_networks import Layer, Network, Shape
-from tilewright.zoo.schedule_networks.table import INPUT as TABLE_INPUT
-from tilewright.zoo.schedule_networks.table import Table
+from tilewright.zoo.schedule_networks.layers import INPUT as TABLE_INPUT
+from tilewright.zoo.schedule_networks.layers import Table
 
 INPUT = ("image", Shape(3, 9, 9))
 

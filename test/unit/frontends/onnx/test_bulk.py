@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from tilewright.frontends.onnx.bulk import BULK_BYTES, without_bulk
+from tilewright.frontends.onnx.load import BULK_BYTES, without_bulk
 from tilewright.zoo.onnx_models import light_model
 
 LARGE = np.arange(BULK_BYTES, dtype=np.float32)

@@ -9,7 +9,7 @@ from onnx.reference import ReferenceEvaluator
 
 from tilewright.errors import TilewrightError
 from tilewright.frontends.onnx.folder import Folder
-from tilewright.frontends.onnx.node import decode
+from tilewright.frontends.onnx.scope import decode
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4) - 7
 COUNTS = np.array([3, -2, 7, 5], np.int64)

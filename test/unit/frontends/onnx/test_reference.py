@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from onnx import helper
 
 from tilewright.frontends.onnx import reference
-from tilewright.frontends.onnx.node import decode
+from tilewright.frontends.onnx.scope import decode
 
 
 def evaluate(

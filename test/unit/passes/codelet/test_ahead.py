@@ -8,9 +8,9 @@ from xdsl.dialects.builtin import IntegerType, Signedness
 
 from tilewright.dialects.codelet import TensorOp
 from tilewright.dialects.codelet_attributes import SurrogateType
-from tilewright.dialects.roles import Role
+from tilewright.dialects.types import Role
 from tilewright.frontends.acg import load_target
-from tilewright.passes.codelet.ahead import Space
+from tilewright.passes.codelet.codelet_prefetch import Space
 
 SPAD = next(memory for memory in load_target("tiny:SPAD.depth=64").memories if not memory.offchip)
 MOMENTS = 6

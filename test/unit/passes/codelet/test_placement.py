@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IntegerType, Signedness
 
 from tilewright.dialects.codelet import LocalOp, TensorOp
 from tilewright.dialects.codelet_attributes import SurrogateType
-from tilewright.dialects.roles import Role
+from tilewright.dialects.types import Role
 from tilewright.frontends.acg import load_target
 from tilewright.machine import Memory
 from tilewright.passes.codelet.lives import Lives, Scratch

@@ -18,8 +18,8 @@ from tilewright.machine.stage_isa import StageIsa
 from tilewright.passes.graph_to_codelet import choose
 from tilewright.passes.graph_to_codelet import convert_graph_to_codelet as conversion
 from tilewright.passes.graph_to_codelet.works import Tiles, Work, require_room
-from tilewright.search.tiles import timed
-from tilewright.search.tiles.timed import Effort
+from tilewright.search.tiles import choose as ranked
+from tilewright.search.tiles.choose import Effort
 
 
 def conv(out: int, kernel: int, step: int = 1, groups: int = 1) -> ModuleOp:
@@ -54,7 +54,7 @@ def test_tiles_are_near_the_best_of_all(name: str, monkeypatch: pytest.MonkeyPat
         return seen[-1][2]
 
     monkeypatch.setattr(conversion, "choose_tiles", chosen)
-    monkeypatch.setattr(timed, "MOST_ASKED", 1000)
+    monkeypatch.setattr(ranked, "MOST_ASKED", 1000)
     compile(LAYERS[name](), "vta", options=CompileOptions(gap=0))
     isa, work, tiles = seen[-1]
     figures: list[tuple[int, int]] = []

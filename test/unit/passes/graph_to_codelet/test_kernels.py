@@ -19,8 +19,7 @@ from tilewright.dialects import graph
 from tilewright.dialects.codelet import ProgramOp, TensorOp
 from tilewright.dialects.codelet_rules import surrogate
 from tilewright.dialects.mnemonic import LayoutAttr
-from tilewright.dialects.roles import Role
-from tilewright.dialects.types import dtype_of, element_of, shape_of, si8, tensor, ui8
+from tilewright.dialects.types import Role, dtype_of, element_of, shape_of, si8, tensor, ui8
 from tilewright.driver import make_context, parse_passes, reference
 from tilewright.errors import TilewrightError
 from tilewright.frontends.integer_layers import IntegerLayers

@@ -12,7 +12,7 @@ from tilewright.dialects import nest
 from tilewright.driver import make_context
 from tilewright.frontends.acg import load_target
 from tilewright.interpreters.nest import NestFunctions
-from tilewright.passes.graph_to_nest.narrow_operands import read_narrow
+from tilewright.passes.graph_to_nest.operands import read_narrow
 
 GROUP = """func.func @main(%x : tensor<8xTYPE>, %b : tensor<8xi32>) -> tensor<8xi32> {
   %y = nest.group @g dims {c = 8} ins(X = %x, B = %b) -> tensor<8xi32> {

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from tilewright import load_target
 from tilewright.dialects.mnemonic import InstrOp
 from tilewright.driver import make_context, parse_mlir, parse_passes
-from tilewright.machine.packet_isa import Isa
+from tilewright.machine.packet_program import Isa
 
 NAMES = ("VADDW", "VSUBW", "VMAXW")
 STEP = {"VADDW": np.add, "VSUBW": np.subtract, "VMAXW": np.maximum}

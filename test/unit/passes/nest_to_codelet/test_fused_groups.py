@@ -33,7 +33,7 @@ from tilewright.interpreters.codelet import run_program
 from tilewright.passes.nest_to_codelet import fused_program
 from tilewright.resources import resources_of
 from tilewright.search.fusion import PartitionOptions, partition
-from tilewright.search.fusion.scene import scene_of
+from tilewright.search.fusion.floors import scene_of
 from tilewright.zoo.onnx_models import transformer_block
 from tilewright.zoo.quantized import quantized
 

@@ -12,8 +12,7 @@ from tilewright.algebra.evaluate import run_statement
 from tilewright.algebra.expr import Access
 from tilewright.frontends.acg import parse_target
 from tilewright.frontends.einsum import integer_types, parse_einsum
-from tilewright.machine.packet_isa import Isa
-from tilewright.machine.packet_program import PacketProgram
+from tilewright.machine.packet_program import Isa, PacketProgram
 from tilewright.passes.nest_to_packets.generate import generate
 from tilewright.passes.nest_to_packets.network import Switches
 

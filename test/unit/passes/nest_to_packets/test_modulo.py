@@ -3,11 +3,8 @@
 import random
 from itertools import product
 
-from tilewright.machine.packet_isa import Isa
-from tilewright.machine.packet_program import Instruction
-from tilewright.passes.nest_to_packets.dependences import Edge, dependences
-from tilewright.passes.nest_to_packets.modulo import lowest_of, schedule_loop
-from tilewright.passes.nest_to_packets.straight import schedule_straight
+from tilewright.machine.packet_program import Instruction, Isa
+from tilewright.passes.nest_to_packets.scheduling import Edge, dependences, lowest_of, schedule_loop, schedule_straight
 
 from .machines import isa_of
 

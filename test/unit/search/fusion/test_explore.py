@@ -17,7 +17,7 @@ from tilewright.search.fusion.codesign import Plan
 from tilewright.search.fusion.explore import lower_bound
 from tilewright.search.fusion.front import Front
 from tilewright.search.fusion.space import Space
-from tilewright.zoo.schedule_networks.table import INPUT, Table
+from tilewright.zoo.schedule_networks.layers import INPUT, Table
 
 SHARED = tuple(Buffers(size) for size in (900, 1500, 2500, 4000, 9000))
 SEPARATE = tuple(Buffers(a, w) for a, w in product((700, 1500, 3000), (100, 400, 1200)))

@@ -9,10 +9,10 @@ import pytest
 
 from tilewright.costs.fusion import Buffers, Platform, SubgraphPricer, layer_graph
 from tilewright.search.fusion.anytime import Anytime, AnytimeOptions
-from tilewright.search.fusion.evaluate import Evaluator
-from tilewright.search.fusion.scene import scene_of
+from tilewright.search.fusion.floors import scene_of
 from tilewright.search.fusion.simple import best_cuts, greedy
-from tilewright.zoo.schedule_networks.table import INPUT, Table
+from tilewright.search.fusion.space import Evaluator
+from tilewright.zoo.schedule_networks.layers import INPUT, Table
 
 MACHINE = replace(Platform(), buffers=Buffers(4096, 4096))
 LAYERS = (16, 32, 64)

@@ -9,10 +9,10 @@ import pytest
 
 from tilewright.costs.fusion import Buffers, LayerGraph, Platform, SubgraphPricer, layer_graph
 from tilewright.driver.partitions import scene_of
-from tilewright.search.fusion.evaluate import Evaluator
 from tilewright.search.fusion.joined import Joined
 from tilewright.search.fusion.lattice import Lattice
-from tilewright.zoo.schedule_networks.table import INPUT, Table
+from tilewright.search.fusion.space import Evaluator
+from tilewright.zoo.schedule_networks.layers import INPUT, Table
 
 
 def segmented(seed: int) -> LayerGraph:

@@ -12,9 +12,8 @@ from tilewright.algebra.dag import mask_of
 from tilewright.costs.fusion import LayerGraph
 from tilewright.errors import TilewrightError
 from tilewright.search.fusion import METHODS, SEEDED, PartitionOptions, PartitionResult, Scene, partition
-from tilewright.search.fusion.evaluate import Evaluator
-from tilewright.search.fusion.genome import Variation
-from tilewright.search.fusion.space import Space
+from tilewright.search.fusion.genetic import Variation
+from tilewright.search.fusion.space import Evaluator, Space
 
 from .plain import PlainPricer, partitions, random_graph
 

@@ -11,10 +11,9 @@ import pytest
 from tilewright.algebra.dag import bits
 from tilewright.costs.fusion import SubgraphPricer, layer_graph
 from tilewright.driver.partitions import scene_of
-from tilewright.search.fusion.evaluate import Evaluator
 from tilewright.search.fusion.lattice import Lattice
 from tilewright.search.fusion.possible import Possible
-from tilewright.search.fusion.space import Space
+from tilewright.search.fusion.space import Evaluator, Space
 from tilewright.zoo.paper_networks import network
 
 

@@ -12,11 +12,11 @@ from tilewright.algebra.dag import bits
 from tilewright.costs.fusion import LayerGraph, SubgraphPricer, layer_graph
 from tilewright.driver.partitions import scene_of
 from tilewright.search.fusion import Scene, Space
-from tilewright.search.fusion.evaluate import Evaluator
 from tilewright.search.fusion.floors import Scene as Floors
 from tilewright.search.fusion.relaxed import Chains
+from tilewright.search.fusion.space import Evaluator
 from tilewright.search.fusion.units import Room, units_of
-from tilewright.zoo.schedule_networks.table import INPUT, Table
+from tilewright.zoo.schedule_networks.layers import INPUT, Table
 
 from .plain import PlainPricer, partitions, random_graph
 

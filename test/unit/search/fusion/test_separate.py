@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from tilewright.search.fusion import Scene, Space
-from tilewright.search.fusion.evaluate import Evaluator
 from tilewright.search.fusion.forced import Separation
+from tilewright.search.fusion.space import Evaluator
 
 from .plain import PlainPricer, partitions, random_graph
 

@@ -12,7 +12,7 @@ from tilewright.search.fusion.capacity import Choices, shared_buffers
 from tilewright.search.fusion.space import Space
 from tilewright.search.fusion.stretches import Stretches
 from tilewright.zoo.paper_networks import network
-from tilewright.zoo.schedule_networks.table import INPUT, Table
+from tilewright.zoo.schedule_networks.layers import INPUT, Table
 
 CANDIDATES = tuple(Buffers(size) for size in (900, 1500, 2500, 4000, 9000))
 

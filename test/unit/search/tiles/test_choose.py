@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from tilewright.errors import InfeasibleError
 from tilewright.search.tiles import Buffers, Loop, SumProblem, Tiling, choose
-from tilewright.search.tiles.choose import block_traffic, price, steps
+from tilewright.search.tiles.choose import block_traffic, price, steps, vector_tiles
 from tilewright.search.tiles.values import LOOPS, Block, blocks_of, sizes
-from tilewright.search.tiles.vector_tiles import vector_tiles
 
 PROBLEMS = st.builds(
     SumProblem,

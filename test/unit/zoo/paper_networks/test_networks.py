@@ -6,7 +6,7 @@ import pytest
 
 from tilewright.errors import TilewrightError
 from tilewright.zoo.paper_networks import COCCO_NAMES, Network, network
-from tilewright.zoo.paper_networks.randwire import watts_strogatz
+from tilewright.zoo.paper_networks.networks import watts_strogatz
 
 PAPERS = {
     "vgg16": (138.3, 15.5),  # Simonyan and Zisserman, table 2 (biases left out); 15.5 G multiplications

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tilewright.backends.report.page.advice import advice_of
+from tilewright.backends.report.page.summary import advice_of
 
 from .conftest import Report
 

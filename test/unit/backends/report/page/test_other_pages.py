@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from tilewright.backends.report.difference import difference
-from tilewright.backends.report.page.changes import write_changes
-from tilewright.backends.report.page.study import write_study
+from tilewright.backends.report.page.pages import write_changes, write_study
 from tilewright.driver import RunOptions
 from tilewright.mapping import MapOptions, MappedRun, run_mapped
 

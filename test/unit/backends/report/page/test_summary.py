@@ -9,7 +9,7 @@ import pytest
 from tilewright.backends.report.page import page_of
 from tilewright.backends.report.page.summary import graph_of
 from tilewright.cli import main
-from tilewright.machine.layer_source import LayerSource, Read, layer_source_of
+from tilewright.machine.layer_table import LayerSource, Read, layer_source_of
 
 from .conftest import Report
 

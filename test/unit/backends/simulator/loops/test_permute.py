@@ -9,7 +9,7 @@ from tilewright.backends.program import Program
 from tilewright.backends.simulator import SimulationResult, Trap
 from tilewright.machine.tensor_placement import TensorPlacement
 from tilewright.passes.nest_to_loops.emitter import LOAD, STORE, Emitter
-from tilewright.passes.nest_to_loops.permute_code import RowWalk, emit_permute
+from tilewright.passes.nest_to_loops.vector_code import RowWalk, emit_permute
 from tilewright.resources import Resources
 
 LANES = 64

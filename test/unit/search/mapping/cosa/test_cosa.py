@@ -30,7 +30,7 @@ from tilewright.search.mapping.cosa.solve import fixed_order, repair
 from tilewright.search.mapping.room import Room
 from tilewright.search.mapping.values import Request, Space
 from tilewright.zoo.mapping_layers import convolution, layer
-from tilewright.zoo.mapping_layers.problems import ConvShape
+from tilewright.zoo.mapping_layers.tables import ConvShape
 
 ROOT = Path(__file__).parents[5]
 OWN = ROOT / "test/data/cosa_objectives.json"

@@ -12,7 +12,7 @@ from tilewright.mapping.machines import find_architecture
 from tilewright.search.mapping.exact.tree.leaves import LEAVES
 from tilewright.search.mapping.exact.tree.search import Search
 from tilewright.search.mapping.values import Request, Space
-from tilewright.zoo.mapping_layers.problems import ConvShape, convolution
+from tilewright.zoo.mapping_layers.tables import ConvShape, convolution
 
 from ..enumerate import random_machine, random_problem
 
