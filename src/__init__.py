@@ -9,8 +9,6 @@ The same reach as the command line:
 Names are imported when they are first used, so that `import tilewright` is quick.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING
 

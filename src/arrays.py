@@ -1,7 +1,5 @@
 """Named arrays in and out: files, made inputs, comparison."""
 
-from __future__ import annotations
-
 import mmap
 import zipfile
 from collections.abc import Iterable, Mapping

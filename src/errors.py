@@ -1,7 +1,5 @@
 """The errors that tilewright shows to people: subject, what was expected, what was found, what to change."""
 
-from __future__ import annotations
-
 import tempfile
 import traceback
 

@@ -1,7 +1,5 @@
 """Packages that only some need, each an extra of the installation, and what other packages add by entry points."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any

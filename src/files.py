@@ -1,7 +1,5 @@
 """Files that are written: whole or not at all, and known by a hash of their bytes."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import itertools

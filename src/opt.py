@@ -4,8 +4,6 @@ Errors in the input are told in one paragraph on stderr, never as a traceback: e
 usage, 70 for a fault of tilewright.
 """
 
-from __future__ import annotations
-
 import argparse
 import struct
 import sys

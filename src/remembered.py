@@ -1,7 +1,5 @@
 """Methods that work out each answer once, and tables that are kept as long as there is room."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from functools import wraps
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar

@@ -5,8 +5,6 @@ A pass `a-b` is class `ABPass` of `a_b.py` in its folder of `passes`; a dialect 
 `TILEWRIGHT_UNIVERSE` is the `xdsl.universe` entry point, so plain `xdsl-opt` sees the same names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Tensors in memory other than row-major: padded, cut into blocks, with their dims in another order."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import prod
 from typing import Any

@@ -1,7 +1,5 @@
 """The bytes that a strided operand touches, as 64-byte blocks with one mask bit per byte."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod

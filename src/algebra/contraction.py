@@ -1,7 +1,5 @@
 """Sums of products of two operands as matrix products (BLAS), exact for integers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Acyclic graphs of numbered nodes, for searches: a set of nodes is an integer with one bit a node."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

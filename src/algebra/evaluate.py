@@ -1,7 +1,5 @@
 """Evaluation of statements by NumPy: on named arrays (`run_statement`) and on strided views (`run_strided`)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Prime factors and divisors."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Real factors as an integer factor and a shift, as integer networks scale (Jacob et al., CVPR 2018, section 2.2)."""
 
-from __future__ import annotations
-
 from math import frexp, isfinite
 
 MAX_SHIFT = 62

@@ -1,7 +1,5 @@
 """Plain formulas over numbers (cycles, energies, field values), in Python's own exact integers and floats."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 

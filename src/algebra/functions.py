@@ -5,8 +5,6 @@ float64 tensor takes part).  Rules: `num` brings its arguments to their common k
 `int` wants integers, `any` takes them as they are.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

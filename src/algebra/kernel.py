@@ -5,8 +5,6 @@ arrays with one axis per frame dim.  Sums of products of two operands run as mat
 array operations, cut so that temporaries stay small.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """How the operands of a statement lie over its iteration space: shapes and byte strides, and cutting the space up."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

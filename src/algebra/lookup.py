@@ -4,8 +4,6 @@ Row `r` of the target is row `I[r]` of the table `S`, which has `N` of them; a n
 stride of `S` over `r` is the distance of its rows.  Only capabilities of links say this; it is no function of elements.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from .expr import Call, Name, Statement, Strided

@@ -1,7 +1,5 @@
 """Reads the text of scalar expressions and tensor statements (see `expr`) by recursive descent."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

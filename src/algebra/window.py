@@ -1,7 +1,5 @@
 """Windows: the part of a tensor that accesses touch while their dims run over ranges, kept as a dense row-major box."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd

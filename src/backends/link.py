@@ -1,7 +1,5 @@
 """Links a `mnemonic.program` with its machine and its weights into a `Program`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, ModuleOp, StringAttr

@@ -4,8 +4,6 @@ import tilewright.backends.onnx_backend as backend
 outputs = backend.run_model(model, [x])
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Text that other tools and people read: assembly of programs, `.acg` of machines; targets of `tilewright-opt -t`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import IO
 

@@ -1,7 +1,5 @@
 """Timeloop's YAML out: problems, machines and mappings that `timeloop-model` takes (docs/timeloop.md)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from string import ascii_letters
 from typing import Any

@@ -1,7 +1,5 @@
 """Files that hold a program's words: its bytes, or text with a number a line in bits, hex or decimal digits."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

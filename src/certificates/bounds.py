@@ -3,8 +3,6 @@
 All terms are sums and products of numbers that are not negative, so doubles err by far less than `check.SLACK`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, lru_cache, reduce

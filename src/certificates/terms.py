@@ -1,7 +1,5 @@
 """Terms of statement 3: what the mappings of a region move and take at least, by the tiles of memories."""
 
-from __future__ import annotations
-
 from functools import lru_cache, partial
 from math import inf, prod
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The command line `tilewright`."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Assemble a program's text for a target with instructions (docs/programs.md)."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any

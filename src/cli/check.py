@@ -9,8 +9,6 @@ examples:
   tilewright check best.json
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from time import process_time

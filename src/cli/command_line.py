@@ -1,7 +1,5 @@
 """Parsing of arguments, the choice of the command, and how answers and errors are told."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import json

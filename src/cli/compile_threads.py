@@ -1,7 +1,5 @@
 """What `tilewright compile` does for machines whose programs are kernels of blocks of threads."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from pathlib import Path

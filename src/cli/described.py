@@ -1,7 +1,5 @@
 """What `tilewright targets` says about machines."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

@@ -4,8 +4,6 @@ A and B are folders that `compile` wrote, or files with what `run`, `report`, `p
 `map` printed with `--json`.  Of partitions groups are compared, of mappings memories.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Print the assembly text of a program for a target with instructions (docs/programs.md)."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What `--effort` stands for."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Collection
 from dataclasses import dataclass

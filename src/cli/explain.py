@@ -5,8 +5,6 @@ of compute nodes.  --resource names others by path: GBUF.depth, DRAM.bandwidth, 
 MXU.mac.k_lanes, VPU.lanes, LD.depth, frequency.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any

@@ -9,8 +9,6 @@ examples:
   tilewright explore randwire_a --method genetic --samples 10000
 """
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Networks with `--host`: what the machine cannot run, the host does."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from pathlib import Path

@@ -6,8 +6,6 @@ slower, with the same prices, bounds and proofs, so what differs is how far a se
 process of low priority compiles what the command would call.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

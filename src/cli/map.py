@@ -18,8 +18,6 @@ examples:
   tilewright map resnet18:conv5_1 --target conventional --method sunstone --model timeloop
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from dataclasses import replace

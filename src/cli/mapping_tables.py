@@ -1,7 +1,5 @@
 """What `tilewright map` prints for people."""
 
-from __future__ import annotations
-
 from math import isfinite
 from typing import Any
 

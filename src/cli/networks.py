@@ -1,7 +1,5 @@
 """List the networks that have a name."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

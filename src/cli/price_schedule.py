@@ -6,8 +6,6 @@ latency, energy, largest buffer and DRAM tensors of each stage, one result per r
 A .mlir file, as `tilewright schedule -o` writes it, holds one schedule in the dram dialect and names its model.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ The page is one HTML file that needs no network: open it in any browser.  Its nu
 `tilewright run --report FILE` writes the page of a run.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from pathlib import Path

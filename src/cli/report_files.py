@@ -1,7 +1,5 @@
 """What `tilewright report --export` writes: the figures of a report and its tables, as files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path

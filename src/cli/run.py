@@ -12,8 +12,6 @@ the cost model.
 With --binary a program of others runs on an image of the memory off chip instead (docs/programs.md).
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from pathlib import Path

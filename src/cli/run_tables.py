@@ -1,7 +1,5 @@
 """What commands that run or compile print of it: rows about a run, layers, a mapping, cycles beside a DRAM device."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 from collections.abc import Mapping, Sequence

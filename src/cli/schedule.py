@@ -17,8 +17,6 @@ examples:
   tilewright schedule model.onnx --batch 4 --json
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from pathlib import Path

@@ -15,8 +15,6 @@ With `command = "schedule"` or `"partition"` points are plans instead of program
 Points that the database has are not computed again, so a study that was stopped goes on where it was.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Mapping
 from pathlib import Path

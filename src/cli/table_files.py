@@ -1,7 +1,5 @@
 """Tables as files: CSV, and Parquet, which keeps types."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path

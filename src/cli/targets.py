@@ -6,8 +6,6 @@ examples:
   tilewright targets --import arch.yaml timeloop-model.ERT.yaml -o my.acg
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from pathlib import Path

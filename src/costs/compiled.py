@@ -1,7 +1,5 @@
 """Numba's decorators with the types of the functions they compile."""
 
-from __future__ import annotations
-
 import gc
 import logging
 from collections.abc import Callable

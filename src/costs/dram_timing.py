@@ -1,7 +1,5 @@
 """A DRAM that serves bursts in order and opens rows ahead, command by command, from one transfer to the next."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

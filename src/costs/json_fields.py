@@ -1,7 +1,5 @@
 """JSON files and typed access to their values, with located errors."""
 
-from __future__ import annotations
-
 import json
 from math import isfinite
 from pathlib import Path

@@ -4,8 +4,6 @@ numba dates kept code by the file of its function alone, though it holds the cod
 constants and the fields of named tuples that they read, from other files.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from hashlib import blake2b

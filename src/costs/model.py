@@ -1,7 +1,5 @@
 """The cost models of mapped nests by name."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

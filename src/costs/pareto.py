@@ -1,7 +1,5 @@
 """Pareto fronts: what nothing else matches or beats in everything."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from math import inf
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Whether a machine has a place for all tensors of a problem, whatever the mapping."""
 
-from __future__ import annotations
-
 from ..errors import InfeasibleError, TilewrightError
 from .hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
 from .model import violations_with

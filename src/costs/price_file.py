@@ -1,7 +1,5 @@
 """The answer of `tilewright price`: every mapping of a file, priced."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Values of a sum of two terms, and how loops move it, in compiled code."""
 
-from __future__ import annotations
-
 from math import gcd
 
 import numpy as np

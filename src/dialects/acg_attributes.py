@@ -1,13 +1,11 @@
 """Attributes of the `acg` dialect: each holds a tuple of the machine's own values and reads and prints it as text."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Data
@@ -350,7 +348,7 @@ class PortsAttr(Data[Ports]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Ports:
-        known = {item.name: item.type == "int" for item in fields(Ports)}
+        known = {name: kind is int for name, kind in get_type_hints(Ports).items()}
         values: dict[str, Any] = {}
         start = parser.pos
         for name, value in list_of(parser, lambda p: (parse_name(p), p.parse_number()), parser.Delimiter.ANGLE):

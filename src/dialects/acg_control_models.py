@@ -1,7 +1,5 @@
 """The parts of the `acg` dialect for control models and macro-mnemonics, and their way to and from `machine`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

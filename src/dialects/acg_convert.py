@@ -1,7 +1,5 @@
 """Between the ops of the `acg` dialect and `Machine`; `acg_values` does what goes field by field."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The device behind the links of a memory off chip, as an attribute."""
 
-from __future__ import annotations
-
 from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser

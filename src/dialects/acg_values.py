@@ -1,7 +1,5 @@
 """Between declarations of the `acg` dialect and the machine's values: a property holds the field of its name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Computes of the `codelet` dialect."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, StringAttr, SymbolRefAttr, UnitAttr, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, var_operand_def

@@ -14,8 +14,6 @@ order its codelets make rows:
     }
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What holds for the operations of groups that run tile by tile (`codelet_fused`), and for tensors with rings."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import i64
 from xdsl.utils.exceptions import VerifyException
 

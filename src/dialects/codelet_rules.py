@@ -1,7 +1,5 @@
 """What holds for every op of the `codelet` dialect."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import prod

@@ -5,8 +5,6 @@ before it, so that a machine moves the next tile while it works on this one.  `s
 narrows the current range of `i` to so many iterations from there, so that several nodes work on one tile side by side.
 """
 
-from __future__ import annotations
-
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 

@@ -1,7 +1,5 @@
 """What holds for computes that walk over dims, locals that are kept, loops that turn back, spans and shadows."""
 
-from __future__ import annotations
-
 from xdsl.utils.exceptions import VerifyException
 
 from ..algebra.expr import dims_of

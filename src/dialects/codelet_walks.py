@@ -14,8 +14,6 @@ of a tile reach, and what is stored is the narrow copy that the machine keeps of
     }
 """
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Region, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, region_def, result_def, traits_def

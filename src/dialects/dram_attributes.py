@@ -1,7 +1,5 @@
 """Attributes of the `dram` dialect."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple, cast

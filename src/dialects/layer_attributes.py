@@ -1,7 +1,5 @@
 """Layers in IR: attribute `layers` of what is lowered to instructions, and the table of a `mnemonic.program`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -15,8 +15,6 @@ module that holds the machine's `acg.graph`:
     }
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 

@@ -1,7 +1,5 @@
 """The nodes of a mapping tree: what is kept where, loops, instances, and what is computed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import (

@@ -1,7 +1,5 @@
 """What holds for every kernel, group and mapping of the `nest` dialect."""
 
-from __future__ import annotations
-
 from math import prod
 from typing import cast
 

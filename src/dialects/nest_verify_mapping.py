@@ -1,7 +1,5 @@
 """What holds for a mapping tree: it computes every kernel once, in order, and no loop changes the meaning."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast

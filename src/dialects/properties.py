@@ -1,7 +1,5 @@
 """Plain values as properties of operations, and back: a property says what kind of attribute it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module

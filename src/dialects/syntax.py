@@ -1,7 +1,5 @@
 """Pieces of custom syntax that several dialects have."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar

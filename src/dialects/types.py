@@ -1,7 +1,5 @@
 """Element types of tensors, shared by all dialects: xDSL types, their names in text, their NumPy types; and roles."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from enum import auto
 from math import prod

@@ -12,8 +12,6 @@ registers.
 (printed in MLIR's generic form).  With `by_columns` the elements next to each other are a column.
 """
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Sequence
 

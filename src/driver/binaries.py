@@ -1,7 +1,5 @@
 """Programs that others made: assembled, disassembled, and run on an image of the memory off chip."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What binds a compiled network: its resources doubled, one by one, and the network compiled again for each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Modules with the shapes that a caller asks for."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import ModuleOp
 
 from ..frontends.input_shapes import InputShapes

@@ -1,7 +1,5 @@
 """Networks built in Python, layer by layer, as a module of the graph dialect."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

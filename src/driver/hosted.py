@@ -3,8 +3,6 @@
 The host's layers are interpreted by NumPy, as in the reference; their time is not known and not counted.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

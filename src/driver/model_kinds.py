@@ -1,7 +1,5 @@
 """Which files are models."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ..errors import TilewrightError

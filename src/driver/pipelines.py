@@ -1,7 +1,5 @@
 """The ways from the graph to a program, one for each control model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache

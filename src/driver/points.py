@@ -1,7 +1,5 @@
 """A network on a machine, compiled or planned and told in numbers: a point of a study, in any process."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """DRAM schedules as people ask for them: a network, a target and a method in, the answer of the command out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import inf, prod

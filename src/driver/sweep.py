@@ -5,8 +5,6 @@ Optuna's samplers this finds the front with the fewest machines: on 252 machines
 of them hold 7 or 8 of it; 2 or 3 with NSGA-II, 1 or 2 at random.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3

@@ -1,7 +1,5 @@
 """What a study computes: the points that a file `SPEC.toml` asks for (see docs/sweep.md)."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 O[n,k,p,q] += I[n,c,2*p+r,2*q+s] * W[k,c,r,s]; n=1 k=64 c=64 p=56 q=56 r=3 s=3
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

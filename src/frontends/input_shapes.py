@@ -1,7 +1,5 @@
 """What a caller says about the shapes of a model's inputs, where its file leaves them open."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral

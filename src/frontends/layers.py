@@ -1,7 +1,5 @@
 """Layers of the zoo as graph modules, by name: `covenant:bert_gemm1`, `covenant_u8_cut:resnet50_conv1`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from zlib import crc32

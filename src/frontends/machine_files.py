@@ -1,7 +1,5 @@
 """What kind of machine a file or the name of a shipped target describes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 YAML = (".yaml", ".yml")

@@ -1,7 +1,5 @@
 """The function `@main` of a network, as a module."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr

@@ -4,8 +4,6 @@ xDSL's lexer takes time exponential in the length of a string literal that is ne
 once.
 """
 
-from __future__ import annotations
-
 import re
 
 from xdsl.ir import Operation, SSAValue

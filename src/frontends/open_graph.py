@@ -6,8 +6,6 @@ named extents, and compared with more imports inside.  Constants at each point m
 largest one, as positions and causal masks are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product

@@ -1,7 +1,5 @@
 """Shapes that a model's file leaves open, completed by what the caller says."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """What `acg` means: a machine is described, and nothing is done."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Reference semantics of the graph dialect: every layer on whole tensors, by NumPy."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast

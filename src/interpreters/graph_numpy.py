@@ -3,8 +3,6 @@
 Integer products are summed in float64, which is exact below 2^53 and far above any sum of 8-bit products here.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product

@@ -1,7 +1,5 @@
 """What a program of instructions means: what the simulator makes of its bytes, by the machine in the same module."""
 
-from __future__ import annotations
-
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl_callable, register_impls
 
 from ..backends.link import link

@@ -4,8 +4,6 @@ A mapped group runs as its tree says: a hold has storage of its own that is fill
 so that a mapping which loses or never loads something shows up as poison in the result.  For small shapes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast

@@ -5,8 +5,6 @@ Each is a formula over attributes of the machine (`changes`).  Names without an 
 one instance, links that of both directions.  A machine with another depth or bandwidth has another area.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import fsum, inf
 

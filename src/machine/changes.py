@@ -5,8 +5,6 @@ queue, `frequency`; together: `DRAM.bandwidth` of all links of a memory or node,
 capabilities that have lanes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import inf

@@ -1,7 +1,5 @@
 """A broken rule of a machine, before it is known where the text or the IR says so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 

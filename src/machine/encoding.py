@@ -4,8 +4,6 @@ A word is its fields' bits, most significant first, in big-endian bytes, or (`Ma
 program is words one after another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What links and instructions must bring where: operands from off chip, results back, at one bandwidth."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, isfinite, prod

@@ -1,7 +1,5 @@
 """Fields of instructions, of words and of assembly text."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

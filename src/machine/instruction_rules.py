@@ -1,7 +1,5 @@
 """What the instructions of an accelerator must satisfy: words of bits, and bindings of fields to capabilities."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from ..algebra.element import ELEMENT_TYPES

@@ -1,7 +1,5 @@
 """The layers of a program: which of a model's nodes each is of, and which instructions are its."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, cast

@@ -3,8 +3,6 @@
 The meaning of the actions is in `backends.simulator.loops`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from .complaint import Complaint, role_complaints

@@ -1,7 +1,5 @@
 """What macro-mnemonics must satisfy: known instructions, every field bound, every value within its field."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..algebra.element import ELEMENT_TYPES

@@ -1,7 +1,5 @@
 """Macro-mnemonics: which instructions, filled how, carry out one operation (Covenant, section 3.3)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

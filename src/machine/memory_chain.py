@@ -3,8 +3,6 @@
 What mapping a loop nest needs to know of a machine: a chain of storage levels, wherever its links branch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """A program of packets as bytes and back: JSON text of its packets and of where its tensors lie, read as untrusted."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict

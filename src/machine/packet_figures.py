@@ -1,7 +1,5 @@
 """What an execution of a program of packets does: instructions, words, bytes of memory, energy.  Exact, by the code."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What control model `packets` must satisfy: resources, registers and fields that exist, meanings that are bound."""
 
-from __future__ import annotations
-
 import string
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """Memory of a program: tensors and constants at addresses, and their values to bytes and back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -4,8 +4,6 @@ A packet is a set of instructions that read all registers before any of them wri
 is a resource (slots too): each instruction needs some, often with a choice, and each resource serves one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

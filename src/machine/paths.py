@@ -3,8 +3,6 @@
 networkx has both, too, but is slow to import, and every command that reads a machine asks these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

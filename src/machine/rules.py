@@ -3,8 +3,6 @@
 The `.acg` front end tells the first broken rule with the line of the declaration, the dialect's verifier with the op.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping

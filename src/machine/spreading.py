@@ -1,7 +1,5 @@
 """Which dims instructions may spread over the instances of a node, and arrays of which a part is never used."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from .model import Capability, Compute, Machine, Mnemonic

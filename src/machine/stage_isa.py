@@ -1,7 +1,5 @@
 """The instructions of a machine of stages by what they do, and programs of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -3,8 +3,6 @@
 The meaning of the actions is in `backends.stages`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..algebra.expr import Strided

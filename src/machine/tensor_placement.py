@@ -1,7 +1,5 @@
 """Where the tensors of a program lie off chip."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import prod
 

@@ -1,7 +1,5 @@
 """What control model `threads` adds to an accelerator, and what it must satisfy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import prod
 

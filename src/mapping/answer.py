@@ -1,7 +1,5 @@
 """What mapping a kernel answers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO

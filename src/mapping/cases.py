@@ -1,7 +1,5 @@
 """The answer of `tilewright map --cases`: the best mapping of every case in a file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path

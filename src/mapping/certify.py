@@ -1,7 +1,5 @@
 """The certificate of a mapper's answer."""
 
-from __future__ import annotations
-
 from ..certificates import Certificate
 from ..certificates.make import MOST_REGIONS, dims_in_order, make_certificate
 from ..certificates.space import Question

@@ -1,7 +1,5 @@
 """Compiling what a person names for machines whose programs are kernels of blocks of threads."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ..driver import Progress

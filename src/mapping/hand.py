@@ -1,7 +1,5 @@
 """Prices of mappings that stand in IR, written by hand or by any search."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Kernels as a person names them: einsum text, a layer of a network, a file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches

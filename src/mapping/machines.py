@@ -1,7 +1,5 @@
 """Machines as a person names them: a shipped target, or a file that describes one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr

@@ -1,7 +1,5 @@
 """Mapping kernels on units that multiply fragments of matrices, by the search that every machine has."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path

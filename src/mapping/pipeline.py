@@ -1,7 +1,5 @@
 """From the name of a kernel or network, and of a machine, to mappings."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Kernels of blocks of threads from mappings: their text, how they are launched, what they take, and running them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Puts an accelerator's description into the module."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

@@ -1,7 +1,5 @@
 """Names that nothing else has, and those of a function's inputs and outputs."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr

@@ -1,7 +1,5 @@
 """Plans of which a schedule of another search says the groups and what is kept: followed as far as there is room."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

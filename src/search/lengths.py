@@ -1,7 +1,5 @@
 """Which of many lengths is best, of which few are tried."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 NEAR = 1 / 16

@@ -1,7 +1,5 @@
 """The layers of a network as a search for what stays on chip sees them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Work in several processes that end with this one, however it ends, and answer with their best when it is stopped."""
 
-from __future__ import annotations
-
 import ctypes
 import logging
 import os

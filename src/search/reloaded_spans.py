@@ -1,7 +1,5 @@
 """Which of the first layers run sample by sample where their weights are loaded for each sample."""
 
-from __future__ import annotations
-
 from .network import Network, RowsOf
 from .residency import Search
 

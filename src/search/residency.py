@@ -5,8 +5,6 @@ stored, and loaded for each group that reads them.  Between groups the least tra
 borders of groups, for a set of kept maps that shrinks where they exceed the memory (ours; the notation is SoMa's).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import inf

@@ -1,7 +1,5 @@
 """ONNX networks to compile: the light ones of the onnx wheel, a MobileNet-style one and a transformer encoder block."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any

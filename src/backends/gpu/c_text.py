@@ -1,7 +1,5 @@
 """Kernels of the `gpu` dialect as C: OpenCL's or CUDA's, with the operations of `scf`, `memref` and `arith` in them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """What a kernel of threads gives on a device: NVIDIA's driver, or OpenCL on those that pyopencl finds."""
 
-from __future__ import annotations
-
 import ctypes
 import warnings
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What OpenCL C and CUDA C say differently."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@ The libraries are found in the packages `nvidia-cuda-nvrtc-cu11` (11.8 knows arc
 H100's), `nvidia-cuda-nvrtc-cu12` and `nvidia-cuda-nvrtc` (13); neither a GPU nor a driver is needed.
 """
 
-from __future__ import annotations
-
 import ctypes
 import re
 from collections.abc import Generator

@@ -7,8 +7,6 @@ name (C20 counts packets, C21 instructions), registers that a kernel may use.  T
 r0 and may change all registers but r29 (the stack) and r31.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import tempfile

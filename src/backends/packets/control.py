@@ -1,7 +1,5 @@
 """Control model `packets`: programs as packets and stored tensors, simulated, and run where tools are installed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod

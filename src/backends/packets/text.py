@@ -1,7 +1,5 @@
 """A program of packets as assembly text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...machine.packet_program import Code, Instruction, Isa, Loop, Packet

@@ -1,7 +1,5 @@
 """Figures of a report as SVG: roofline, energy and use, and units over time.  Words and shapes repeat each colour."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from typing import Any

@@ -1,7 +1,5 @@
 """What two compiled networks, runs or plans differ in: totals, target, and layers, most changed first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The machines of a study as SVG: one objective over another, squares and a line for what nothing is better than."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any

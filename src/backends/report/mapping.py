@@ -1,7 +1,5 @@
 """Mappings for people: the loop nest as text, a table of what moves where, and a picture."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log10

@@ -5,8 +5,6 @@ the use of the buffer, and the borders of tiles, fused groups and layer groups; 
 prefetch and without, share the scale.  Below are the layers of the fused groups.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise, zip_longest
 from operator import itemgetter

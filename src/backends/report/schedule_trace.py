@@ -4,8 +4,6 @@ Rows for DRAM, the cores and the groups, a counter of the buffer's use, and an a
 waits for it and from every tile to the store of its result.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

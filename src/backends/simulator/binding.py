@@ -1,7 +1,5 @@
 """What an instruction word means: its mnemonic's binding applied to field values, checked against the capability."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod

@@ -1,7 +1,5 @@
 """Hazards: conflicting accesses of different units that neither queue order nor waits put in an order."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass

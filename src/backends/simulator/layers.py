@@ -1,7 +1,5 @@
 """What each layer of a program took: cycles, bytes, energy, and what binds it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

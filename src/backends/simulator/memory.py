@@ -1,7 +1,5 @@
 """The memories of a simulated machine: their bytes, and which of those have been written."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Plans: instructions prepared for execution, one for all instructions that differ in addresses only."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

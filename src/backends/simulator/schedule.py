@@ -1,7 +1,5 @@
 """When instructions run: in-order units that work at the same time and wait for counters (control model `queues`)."""
 
-from __future__ import annotations
-
 from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A decoded program: per instruction its plan, addresses, unit, signal and waits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -3,8 +3,6 @@
 A row of layers, where the program knows its layers, then a row per unit with a slice per instruction.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

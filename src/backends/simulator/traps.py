@@ -1,7 +1,5 @@
 """Traps: what stops a simulated program."""
 
-from __future__ import annotations
-
 from ...errors import TilewrightError
 
 

@@ -10,8 +10,6 @@ them waits for all their weights that it depends on, and for the parts of the in
 What cannot have been done is still to come.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ...algebra.dag import bits, mask_of

@@ -5,8 +5,6 @@ all tiles plus p times their cycles is no less than the sum of what each layer c
 than the cycles.  Of all latencies the one is taken at which these lines leave the least product.
 """
 
-from __future__ import annotations
-
 from math import inf
 
 from ...zoo.schedule_networks.layers import Network

@@ -12,8 +12,6 @@ Which groups there are is for the schedule to choose: the bound is the path from
 layers that no other one precedes, whose worst moment is least.
 """
 
-from __future__ import annotations
-
 from heapq import heappop, heappush
 from itertools import accumulate, product
 from math import inf

@@ -5,8 +5,6 @@ class of column.  SoMa's model has one class of each, the tile at the origin; th
 cuts.
 """
 
-from __future__ import annotations
-
 from math import gcd
 from typing import NamedTuple
 

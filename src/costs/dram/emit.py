@@ -1,7 +1,5 @@
 """Compiled: a fusion's tiles in order, and the loads, stores and local tensors that they need."""
 
-from __future__ import annotations
-
 from ..soma.blocks import Split
 from .boxes import Cuts, cut_group, source_range
 from .tables import (

@@ -1,7 +1,5 @@
 """The model's numbers from an accelerator description."""
 
-from __future__ import annotations
-
 from math import prod
 
 from ...errors import TilewrightError

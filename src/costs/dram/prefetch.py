@@ -5,8 +5,6 @@ no load can, or when their room is needed.  On one channel that serves in order 
 lives follow from the order.  Times are those of SoMa's timeline (J. Cai et al., HPCA 2025, section V-D).
 """
 
-from __future__ import annotations
-
 from ..soma.blocks import Split
 from ..soma.hardware import DRAM_PJ
 from .emit import FITS, OVERFLOW, emit

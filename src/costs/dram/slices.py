@@ -1,7 +1,5 @@
 """Layers cut along their output channels, so that weights come, and are dropped, piece by piece."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import prod
 

@@ -1,7 +1,5 @@
 """A network and a machine as compiled functions take them, the arrays that pricing fills, and how they are compiled."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import IntEnum
 from itertools import accumulate

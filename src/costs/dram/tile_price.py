@@ -4,8 +4,6 @@ The exact model repairs SoMa's: cores read their input at the layer's stride, re
 second level of weight buffer, and vector layers move what they read and write through the buffer's ports.
 """
 
-from __future__ import annotations
-
 from math import inf
 
 from ..soma.blocks import SHARINGS, Split, Work, block_of, ceil_div, column_limit, compute_cycles, sharing_possible

@@ -1,7 +1,5 @@
 """A decided schedule as plain values: every tile and transfer with its times, and what the buffer holds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """A tensor's axes made independent of each other, each either plain or a window that slides."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd, prod

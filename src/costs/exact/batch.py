@@ -1,7 +1,5 @@
 """Prices of a batch of mappings: the same numbers as `evaluate`, tens of thousands a second."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The whole model in compiled form: one mapping after the other."""
 
-from __future__ import annotations
-
 from math import ceil
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """`nest` in compiled form: the loops of one mapping, and counts of iterations that are not empty."""
 
-from __future__ import annotations
-
 from .compiled import Asked, Ints, Loops, Place, Shape, bare
 
 ALL = 1 << 40

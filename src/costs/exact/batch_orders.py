@@ -5,8 +5,6 @@ loops of inner levels all do.  So each level is for itself, and the energy saved
 a number for each loop and set of loops inside: the best order is a longest path through the sets.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

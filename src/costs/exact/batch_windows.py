@@ -1,7 +1,5 @@
 """`windows` in compiled form: elements along a sliding axis that children need and already have."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..compiled import popcount

@@ -3,8 +3,6 @@
 The functions take what is asked from `work.asked`, `CHILD` and `FAN` set by the caller; -1 is beyond the limits.
 """
 
-from __future__ import annotations
-
 from .batch_nest import ALL, count_below, count_spread
 from .batch_windows import HELD, NEEDED, OWNED, combined, window_words
 from .compiled import PLAIN, UNRELATED, Asked, Loops, Place, Scratch, Shape, bare

@@ -1,7 +1,5 @@
 """Numba's decorators with the types of the functions they compile, and the arrays that compiled code works on."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Cycles of a mapping: every level's ports at their bandwidth, and the first and last tiles on their way."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from math import ceil
 

@@ -4,8 +4,6 @@ The exact model adds ragged ends and what tiles of outer loops have in common; i
 of hops, and cycles of filling and draining, are left out.
 """
 
-from __future__ import annotations
-
 from math import ceil
 from typing import NamedTuple
 

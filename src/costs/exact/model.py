@@ -1,7 +1,5 @@
 """The price of one mapping."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod

@@ -1,7 +1,5 @@
 """One tensor through all levels: words read, filled and updated, and words on each network."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple

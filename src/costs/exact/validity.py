@@ -1,7 +1,5 @@
 """Whether a machine can run a mapping: bits per memory, children per array axis, coverage, where tensors are kept."""
 
-from __future__ import annotations
-
 from math import ceil, prod
 
 from ..hierarchy.values import Architecture, Level, LoopMapping, Problem, Tensor

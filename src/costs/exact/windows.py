@@ -1,7 +1,5 @@
 """Elements along a sliding axis that children hold, need and already have, as sets of bits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product

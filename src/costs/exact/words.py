@@ -4,8 +4,6 @@ A step brings a child what its tile has now and had not before.  Boxes are produ
 is that of one loop, so every sum over steps and children is a product of sums along axes and unrelated dimensions.
 """
 
-from __future__ import annotations
-
 from math import prod
 
 from .axes import Axes, distinct

@@ -6,8 +6,6 @@ samples stays while the pieces stream past it (weights are read once per band). 
 whole is cut like weights.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The rows of a tile that the next row of tiles reads again pass through SIDE, a q
 MAIN: MAIN and SIDE together hold what is still to be read, and nothing else.
 """
 
-from __future__ import annotations
-
 from ..compiled import bare_entry, compile_with
 from .tables import EXTENT, PIXEL_BYTES, Ints
 from .trace import BYTES, DELTA, DEPTH, LAST, LEAD, LOW, NEED, OUTSIDE, REGIONS, SEEN, SIDE, STEP, WHOLE

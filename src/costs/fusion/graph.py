@@ -1,7 +1,5 @@
 """A network as the partitioner sees it: layers on feature maps, and the windows through which they read each other."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Of the rows that two neighbouring results both read, all columns that are ever r
 or SIDE), unless one row of tiles does it all: then all rows of one window stay.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

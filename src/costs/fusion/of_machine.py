@@ -1,7 +1,5 @@
 """A machine as the platform of fused groups."""
 
-from __future__ import annotations
-
 from math import inf, isfinite, prod
 
 from ...algebra.expr import target_dims

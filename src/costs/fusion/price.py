@@ -1,7 +1,5 @@
 """Compiled: traffic, energy and cycles of a group whose regions are known."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 from typing import NamedTuple
 

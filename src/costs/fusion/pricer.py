@@ -1,7 +1,5 @@
 """Prices of groups of layers."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Sequence
 from math import gcd
 from typing import Any, NamedTuple

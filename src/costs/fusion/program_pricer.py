@@ -1,7 +1,5 @@
 """Prices of groups as a program runs them: some layers only on their own, at the traffic that their tiles have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from math import ceil
 

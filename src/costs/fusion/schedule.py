@@ -1,7 +1,5 @@
 """From a traced group to its scheme, with an address for every region."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """How a group runs tile by tile: what is held where, and the order of updates (Cocco, section 3)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """A graph as tables, for compiled code; axes are rows (0) and columns (1)."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product

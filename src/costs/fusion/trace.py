@@ -10,8 +10,6 @@ A source that some reader needs as a whole before it begins divides the group in
 one stage leaves for a later one is kept whole.
 """
 
-from __future__ import annotations
-
 from math import gcd
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the price of a group of layers is asked with, the accelerator's numbers among it, and what it says."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

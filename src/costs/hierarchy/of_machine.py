@@ -1,7 +1,5 @@
 """The storage levels of a machine, for mapping loop nests on it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Machines, problems and mappings from and to their JSON forms, with errors that name the entry at fault."""
 
-from __future__ import annotations
-
 from math import prod
 
 from ..json_fields import Json, bad, bandwidth, count, list_of, number, object_of, text

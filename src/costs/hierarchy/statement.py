@@ -1,7 +1,5 @@
 """Problems from tensor statements: a loop per dim, a tensor per operand, an axis per digit of an index."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import gcd, prod
 from typing import cast

@@ -3,8 +3,6 @@
 Cycles come from the capability's own formula, so a target's array shape is known to nobody but its file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache

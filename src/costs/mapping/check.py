@@ -1,7 +1,5 @@
 """Whether a mapping fits a machine: its memories, their capacity, the instances of its nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from ...algebra.allocation import align_up, require_bytes

@@ -1,7 +1,5 @@
 """Cost formulas as functions of NumPy arrays, to price many candidates at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ Levels of a hierarchy are memories; their loops stand between their hold and the
 of those that are spread over the instances of the level below.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Where a machine keeps the operands of a capability, and what moving them there costs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """A group of kernels as plain data: what the mapping search is asked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """How much of one tile each of several unequal nodes takes, so that all are done as early as can be."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

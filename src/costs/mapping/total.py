@@ -4,8 +4,6 @@ Nothing is iterated tile by tile: transfers are summed exactly, computes are pri
 tile sizes.  Latency takes queues and channels as fully overlapped but for one tile that fills and drains them (ours).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product

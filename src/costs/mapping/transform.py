@@ -1,7 +1,5 @@
 """Mapping trees cut, reordered and spread by hand; what is computed stays the same."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The state of a network before its first cycle."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

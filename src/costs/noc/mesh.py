@@ -1,7 +1,5 @@
 """The mesh and its routes: first along X, then along Y."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

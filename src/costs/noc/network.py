@@ -6,8 +6,6 @@ flit from each way in.  A way out belongs to a packet from its first flit to its
 of their numbers, so that no two wait for each other at two routers.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A mapped program on its mesh: elements that compute, a buffer that sends, memory off chip, cycle by cycle."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from math import ceil, inf
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The steps of a mapped program as the processing elements below a buffer see them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import prod
 

@@ -1,7 +1,5 @@
 """Packets that are asked for at given cycles: the network alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

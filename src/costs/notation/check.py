@@ -1,7 +1,5 @@
 """What makes a schedule of DRAM legal; each rule raises an error that tells where it is broken and by how much."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...algebra.allocation import LiveRange, require_bytes

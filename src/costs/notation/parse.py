@@ -1,7 +1,5 @@
 """The parsing of section IV-A: order, cuts and tiling numbers to tiles in order and the tensors that they need."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...errors import TilewrightError

@@ -1,7 +1,5 @@
 """The answer of `tilewright price-schedule`: every schedule of a file, priced."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Order and lives of tensors as SoMa numbers them, and what a schedule costs with them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple

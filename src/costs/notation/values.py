@@ -1,7 +1,5 @@
 """Tiles, tensors and schedules in the tensor-centric notation."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple

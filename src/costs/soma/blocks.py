@@ -1,7 +1,5 @@
 """How a tile's work is cut over the cores and blocked in their buffers: every candidate that SoMa's model costs."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ..compiled import bare

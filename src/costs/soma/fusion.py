@@ -4,8 +4,6 @@ J. Cai et al., "SoMa", HPCA 2025, section IV: a layer group (LG) lies between DR
 fine-grained fusion cuts; the layers of a fused group run tile by tile.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

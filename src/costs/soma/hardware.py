@@ -4,8 +4,6 @@ One cycle is one nanosecond, one element one byte.  Memories: DRAM, a global buf
 buffers for activations (AL1), weights (WL1) and partial sums (OL1); OL2 costs energy only.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import isfinite
 from typing import NamedTuple

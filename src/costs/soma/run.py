@@ -3,8 +3,6 @@
 Tiles run in order on the cores, transfers in order on one DRAM channel.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple, Protocol
 
 from ..compiled import compiled

@@ -1,7 +1,5 @@
 """Cycles and energy of one tile on the core array, or on the vector unit."""
 
-from __future__ import annotations
-
 from math import inf
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The tile of each layer of a fused group, from the number of tiles; what it reads and costs."""
 
-from __future__ import annotations
-
 from math import gcd, isqrt
 from typing import NamedTuple
 

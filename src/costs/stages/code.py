@@ -1,7 +1,5 @@
 """A program of stages as a table of numbers: a row an instruction, what compiled loops read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum

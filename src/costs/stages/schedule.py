@@ -1,7 +1,5 @@
 """When instructions of stages run: units in order, tokens between them, and channels that serve one at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A problem on a hierarchy of memories as the arrays that compiled code reads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple

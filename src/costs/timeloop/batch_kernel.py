@@ -1,7 +1,5 @@
 """The price of one mapping, or of one after the other, in compiled form: the numbers of `evaluate`."""
 
-from __future__ import annotations
-
 from math import ceil
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Children of memories on their meshes: who shares words, and who could take them from a neighbour."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Words that move into one child tile: `temporal` in compiled form."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ..exact.compiled import bare, part

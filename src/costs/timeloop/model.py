@@ -1,7 +1,5 @@
 """The price of one mapping."""
 
-from __future__ import annotations
-
 from math import ceil, prod
 
 from ...errors import TilewrightError

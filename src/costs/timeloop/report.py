@@ -1,7 +1,5 @@
 """What the model answers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 Json = dict[str, object]

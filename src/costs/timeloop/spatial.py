@@ -1,7 +1,5 @@
 """Who gets the same words at the same time: multicast groups, neighbour links and hops on a mesh."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod

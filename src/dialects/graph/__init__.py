@@ -6,8 +6,6 @@ imported model.  8-bit integers are `si8` and `ui8`, accumulators `i32`.  Weight
 bytes are in the module's resources.  Shapes are static, but for graphs that are kept open (`extents`).
 """
 
-from __future__ import annotations
-
 from xdsl.ir import Dialect
 
 from .base import (

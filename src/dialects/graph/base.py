@@ -1,7 +1,5 @@
 """What the operations of the graph dialect share: kinds, syntax of numbers, and the check of result types."""
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

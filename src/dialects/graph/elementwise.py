@@ -1,7 +1,5 @@
 """Operations on single elements: unary functions, clipping, arithmetic with broadcasting, casts."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def

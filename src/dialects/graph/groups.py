@@ -1,7 +1,5 @@
 """Groups of layers: what is scheduled together, as regions around the layers (Cocco, SoMa)."""
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Callable, Sequence
 from math import prod

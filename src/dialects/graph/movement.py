@@ -1,7 +1,5 @@
 """Operations that move elements and compute nothing: weights, concat, slice, pad, reshape, transpose, ..."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """What the model calls its nodes, beside what it calls the values that they make."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Softmax and normalisation layers, in f32 and on integers."""
 
-from __future__ import annotations
-
 from math import ceil, inf, log2, prod, sqrt
 
 from xdsl.dialects.builtin import TensorType, UnitAttr, f32, i32

@@ -1,7 +1,5 @@
 """Operations between real numbers and 8-bit integers: quantize, dequantize, requantize."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import TensorType, f32, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, prop_def

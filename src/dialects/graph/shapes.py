@@ -1,7 +1,5 @@
 """Result shapes of the graph operations, on plain tuples; `VerifyException` where they do not fit together."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

@@ -1,7 +1,5 @@
 """Accelerator descriptions: `.acg` text in and out (the language is on one page in docs/acg.md)."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from .load import load_target, parse_module, parse_target, target_files

@@ -1,7 +1,5 @@
 """Declarations of macro-mnemonics and of the control models `packets` and `stages`, both ways."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Targets by name or file."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

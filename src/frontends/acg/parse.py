@@ -1,7 +1,5 @@
 """`.acg` text to `Machine`: a lark tree walked once; every declaration's line is remembered for later complaints."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`Machine` to canonical `.acg` text: declarations by kind, defaults left out, lines of at most 120 columns."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from itertools import chain, groupby

@@ -1,12 +1,9 @@
 """Values out of a tree of the grammar: tokens, numbers and properties, with located errors."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 from lark import Token, Tree
 
@@ -130,7 +127,7 @@ class Reader:
         **usual: float | None,
     ) -> dict[str, Any]:
         """By the fields of `kind` that the words stand for: the numbers that are given, others as `usual`."""
-        whole = {item.name for item in fields(kind) if str(item.type).startswith("int")}
+        whole = {name for name, hint in get_type_hints(kind).items() if hint in (int, int | None)}
         read = {
             field: self.optional(node, properties, word, self.integer if field in whole else self.number)
             for word, field in words.items()

@@ -1,7 +1,5 @@
 """The words of the language for numbers of the machine, and lines of canonical text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any

@@ -1,7 +1,5 @@
 """Front ends for MLIR text of other compilers: StableHLO and linalg on tensors, both to the graph dialect."""
 
-from __future__ import annotations
-
 import re
 
 from xdsl.dialects.builtin import ModuleOp

@@ -1,7 +1,5 @@
 """Functions of single elements that both dialects have, by the names of the graph's kinds and some more."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Types, attributes and constants of MLIR text as Python has them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from math import prod

@@ -1,7 +1,5 @@
 """From the functions of MLIR text to a module in the graph dialect: values by name, calls inlined."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

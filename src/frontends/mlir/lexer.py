@@ -1,7 +1,5 @@
 """Tokens of MLIR text."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """linalg on tensors, as torch-mlir and IREE print it: named operations and `generic`, as layers of the graph."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from math import prod

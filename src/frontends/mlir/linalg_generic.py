@@ -1,7 +1,5 @@
 """`linalg.generic`: a body of scalar operations at each point of an iteration space, as layers on whole tensors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

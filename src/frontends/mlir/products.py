@@ -1,7 +1,5 @@
 """Reductions of views: along axes, in windows, and of products."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod

@@ -5,8 +5,6 @@ makes all elements of a splat constant; so this reader has no table of operation
 begins another one.
 """
 
-from __future__ import annotations
-
 from ...errors import TilewrightError
 from .constants import ValueReader
 from .lexer import MAX_DEPTH

@@ -1,7 +1,5 @@
 """Operations of `arith` and `math`, on scalars in a body, on constants outside, or on whole tensors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """StableHLO as JAX prints it: each operation as layers of the graph."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

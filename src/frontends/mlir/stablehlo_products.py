@@ -1,7 +1,5 @@
 """Reductions, windows and products of StableHLO."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

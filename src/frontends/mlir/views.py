@@ -5,8 +5,6 @@ layers are made where elements have to be somewhere else.  Convolutions with cha
 `graph.conv` that way, from the first to the last of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod

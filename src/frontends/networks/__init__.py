@@ -1,7 +1,5 @@
 """Networks of the zoo by name as graph modules, with layers as in their papers and weights made from a seed."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import ModuleOp
 
 from ...errors import TilewrightError

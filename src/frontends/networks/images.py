@@ -4,8 +4,6 @@ Relu follows every convolution and sum, but depthwise convolutions, those whose 
 layer.  A pool of the whole map is an average, others are maxima.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from math import prod, sqrt
 

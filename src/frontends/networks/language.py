@@ -4,8 +4,6 @@ Of the large language models it is one block, of a whole prompt (with a causal m
 of keys and values, which are inputs; the new rows of both are outputs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import e, sqrt
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """Layers of a network in the graph dialect, in f32 or as 8-bit integers with scales, with weights made from a seed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod, sqrt

@@ -5,8 +5,6 @@ Shapes are those of the papers (ResNet-18: He et al. 2015; MobileNet: Howard et 
 as a small number by a power of two of its sum, 21/1024 of 49 elements.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from math import log2, prod, sqrt
 

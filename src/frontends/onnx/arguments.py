@@ -3,8 +3,6 @@
 Everything here is on plain numbers, so that the folder of constants and the makers of graph operations share it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import prod
 

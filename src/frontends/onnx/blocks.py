@@ -1,7 +1,5 @@
 """Products with weights of few bits whose blocks of rows have scales of their own."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import prod
 

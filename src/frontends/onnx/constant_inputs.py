@@ -1,7 +1,5 @@
 """Which inputs of a model must be constant when it is imported: shapes, axes, indices and what they come from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 
 from onnx import ModelProto, NodeProto

@@ -1,7 +1,5 @@
 """Elementwise operators: one input, two inputs with broadcasting, and Clip."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from math import pi
 

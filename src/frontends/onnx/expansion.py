@@ -1,7 +1,5 @@
 """Functions and subgraphs as nodes of the graph around them: names made apart, attributes filled in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -3,8 +3,6 @@
 Work is bounded: a result that would be larger than what is left of the budget is not folded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any

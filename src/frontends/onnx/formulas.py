@@ -1,7 +1,5 @@
 """Arithmetic of a node written out: operands broadcast, numbers are constants of the other operand's type."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

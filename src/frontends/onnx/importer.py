@@ -1,7 +1,5 @@
 """From an ONNX model to a module in the graph dialect."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

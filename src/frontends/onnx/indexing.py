@@ -1,7 +1,5 @@
 """Operators that pick, repeat or replace elements at constant places, and those that count along an axis."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

@@ -1,7 +1,5 @@
 """How many nodes a model has at least once it is expanded: told before functions, branches and loops are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 

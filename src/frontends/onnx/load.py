@@ -1,7 +1,5 @@
 """Reading an ONNX file: bytes to a checked `ModelProto`."""
 
-from __future__ import annotations
-
 import mmap
 import os
 from collections import Counter

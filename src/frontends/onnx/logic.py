@@ -1,7 +1,5 @@
 """Comparisons, logic, choices, remainders and bits; bool is ui8 of 0 and 1."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ What an index picks of a table of finite constants, or of an input, is a lookup.
 places along its axis: what it picks is the greatest of the element and least values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

@@ -1,7 +1,5 @@
 """Operators that move data and compute nothing: reshapes, transposes, slices, concatenation, padding, gathers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

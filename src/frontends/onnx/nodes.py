@@ -1,7 +1,5 @@
 """Nodes one after another: computed where their inputs are constant, made by their operator, or expanded."""
 
-from __future__ import annotations
-
 from collections import ChainMap
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace

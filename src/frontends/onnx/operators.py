@@ -1,7 +1,5 @@
 """The table of ONNX operators: what makes graph operations of each, and which inputs must be constant."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

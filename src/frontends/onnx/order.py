@@ -1,7 +1,5 @@
 """The nodes of a graph in an order in which each comes after those that make its inputs."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Sequence
 from graphlib import CycleError
 

@@ -1,7 +1,5 @@
 """Products: MatMul and Gemm, products of 8-bit integers with zero points, exact in i32, and Einsum."""
 
-from __future__ import annotations
-
 import string
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """QuantizeLinear and DequantizeLinear, per tensor, per channel and in blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

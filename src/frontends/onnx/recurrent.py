@@ -1,7 +1,5 @@
 """RNN, GRU and LSTM, unrolled: a product for all inputs, then for each step one of its state, and single elements."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

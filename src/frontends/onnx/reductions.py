@@ -1,7 +1,5 @@
 """Reductions along axes, and what is written with them: normalisations, softmax, and losses of classification."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

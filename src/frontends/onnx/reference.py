@@ -1,7 +1,5 @@
 """Nodes on constants, computed by ONNX's own reference implementation; how large results are is asked before."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 from typing import Any

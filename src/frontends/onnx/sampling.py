@@ -1,7 +1,5 @@
 """Elements read between places: Resize, Upsample and GridSample; and Col2Im, which sums them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

@@ -1,7 +1,5 @@
 """DFT and STFT as products with constant cosines and sines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

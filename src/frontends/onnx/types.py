@@ -1,7 +1,5 @@
 """Element types of what operators give, as ONNX's schemas say, and the types in which arithmetic is done."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """The values of tensors as NumPy arrays: from the message, the model's file, or files of external data beside it."""
 
-from __future__ import annotations
-
 import os
 import stat
 from dataclasses import dataclass

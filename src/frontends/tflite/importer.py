@@ -1,7 +1,5 @@
 """From a TFLite model to a module in the graph dialect, through ONNX."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

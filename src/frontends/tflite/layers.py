@@ -1,7 +1,5 @@
 """Layers of TFLite as ONNX nodes: convolutions, products, pools, resizing, single elements and reductions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

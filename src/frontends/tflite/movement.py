@@ -1,7 +1,5 @@
 """Operators of TFLite that move elements, and those about shapes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .layers import activated

@@ -5,8 +5,6 @@ where a reader needs the other.  Quantised tensors are quantised behind the oper
 before those that read them: the form that `graph-quantize` turns into integer layers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any

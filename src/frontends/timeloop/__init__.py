@@ -1,7 +1,5 @@
 """Timeloop's YAML in: problems, dense machines, and mappings of one on the other (docs/timeloop.md)."""
 
-from __future__ import annotations
-
 from .load import TimeloopInput, load_architecture, load_problem, load_timeloop, parse_timeloop
 from .machine import machine_of
 

@@ -1,7 +1,5 @@
 """Timeloop's `architecture` as a value, with energies from its attributes or from an Accelergy table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Timeloop's files: problem, architecture, energies and mapping, each in a file of its own or together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A chain of storage levels as an accelerator without instructions, which `.acg` text can hold."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from math import inf

@@ -1,7 +1,5 @@
 """From a program of `torch.export` to a module in the graph dialect, through torch's exporter to ONNX."""
 
-from __future__ import annotations
-
 import logging
 import warnings
 from collections.abc import Mapping

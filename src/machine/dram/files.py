@@ -1,7 +1,5 @@
 """Devices by name, from the data files of this folder."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Times are in ticks of the device's clock; data moves on both edges.  Names are those of the standards without their `t`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 

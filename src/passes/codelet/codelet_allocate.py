@@ -1,7 +1,5 @@
 """`codelet-allocate`: byte addresses of tensors and locals."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

@@ -1,7 +1,5 @@
 """The pass `codelet-parallelize`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

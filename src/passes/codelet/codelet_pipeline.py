@@ -1,7 +1,5 @@
 """The pass `codelet-pipeline`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

@@ -1,7 +1,5 @@
 """The pass `codelet-unroll`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import prod
 

@@ -1,7 +1,5 @@
 """`codelet-verify`: proofs of addresses by Z3."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

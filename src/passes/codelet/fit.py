@@ -1,7 +1,5 @@
 """Whether the locals of a codelet still fit, for passes that make them larger or more; what can be tried is undone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from xdsl.dialects.builtin import ModuleOp

@@ -4,8 +4,6 @@ An operation of the program, a codelet or a fused group, is a moment.  A tensor 
 that touches it to the last; the locals of an operation's codelets live with it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate

@@ -3,8 +3,6 @@
 The locals of an operation live, where that fits, from the one before on, so that neither waits for the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product

@@ -1,7 +1,5 @@
 """Strided boxes of bytes: merging their axes, and cutting them into pieces that an instruction's slots can say."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """`convert-codelet-to-mnemonic`: codelets become instruction words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Which instructions an instruction depends on: through bytes of memory that both touch, one of them to write."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Sequence
 from typing import Any, NamedTuple

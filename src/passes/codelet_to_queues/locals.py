@@ -1,7 +1,5 @@
 """Addresses of the locals of a codelet, and the positions between which each is in use."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...algebra.allocation import BumpAllocator, LiveRange, align_up, allocate

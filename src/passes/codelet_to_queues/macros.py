@@ -1,7 +1,5 @@
 """Macro-mnemonics in code generation: a rule is bound like one instruction, and expands when it is emitted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

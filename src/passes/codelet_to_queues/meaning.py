@@ -1,7 +1,5 @@
 """Whether the statement of a compute is what its capability does with the chosen functions and immediates."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from ...algebra.expr import Access, Call, Expr, Name, Num, Strided, access_dims, accesses, print_statement

@@ -4,8 +4,6 @@ Loop `l` of a codelet has two variables: `i<l>`, its iteration, and `e<l>`, how 
 piece has: the loop's step, or what is left for the last piece.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations

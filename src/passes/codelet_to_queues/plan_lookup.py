@@ -1,7 +1,5 @@
 """What a transfer of rows of a table becomes: instructions that copy rows at the places that an index names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from ...algebra.element import element_dtype

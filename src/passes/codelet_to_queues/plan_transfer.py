@@ -1,7 +1,5 @@
 """What a transfer of a given shape becomes: copies of the part inside the tensor, fills of what lies outside."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

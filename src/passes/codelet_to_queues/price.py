@@ -1,7 +1,5 @@
 """What an instruction costs by the machine's own statements: cycles, energy and bytes of memories off chip."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf, prod

@@ -1,7 +1,5 @@
 """Proofs of obligations by Z3: one query says that all of a codelet hold, or gives a point where one does not."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

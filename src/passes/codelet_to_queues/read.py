@@ -1,7 +1,5 @@
 """The `codelet` dialect as the frozen data of `tree`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod

@@ -1,7 +1,5 @@
 """Codelets run step by step: loops, and the copy, window and address that each local stands for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Self, TypeVar

@@ -4,8 +4,6 @@ A codelet is run once with symbols in place of addresses, each of which is far f
 as arrays (`Tape`); where it is used the symbols are replaced by addresses, those of all instructions at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache

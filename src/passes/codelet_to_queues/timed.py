@@ -4,8 +4,6 @@ Instructions are rows of three columns: the unit, which works in order, a resour
 What one depends on is `before[first[i]:first[i + 1]]`, for all of them.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

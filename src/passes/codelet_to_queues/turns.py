@@ -1,7 +1,5 @@
 """The turns of fused groups: whether what each reads of rings is there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Whether what codelets read of tensors was written before: by what the program is given, or by a codelet."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """`convert-codelet-to-stages`: codelets become instructions of a machine of control model `stages`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a transfer becomes: copies of rows of elements, with zeros or other numbers around them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product

@@ -9,8 +9,6 @@ instructions, and those numbers grow.  Where two units have no queue between the
 a unit between, hands the token on.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

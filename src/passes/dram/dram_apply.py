@@ -1,7 +1,5 @@
 """`dram-apply`: order and groups of a schedule, on the layers that it is of."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`dram-schedule`: when every byte moves, decided by a search."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import prod
 from typing import Literal

@@ -1,7 +1,5 @@
 """`dram-verify`: whether a schedule of DRAM can be executed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

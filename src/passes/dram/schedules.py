@@ -1,7 +1,5 @@
 """Networks and schedules between the `dram` dialect and the values that searches work on, both ways."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast

@@ -1,7 +1,5 @@
 """Layers in chunks of an axis: which axes of operands go along it, and what one chunk reads and makes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 from typing import NamedTuple, TypeVar

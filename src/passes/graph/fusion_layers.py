@@ -1,7 +1,5 @@
 """The layers of a graph-dialect function as the partitioner sees them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property

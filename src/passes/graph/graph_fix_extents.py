@@ -1,7 +1,5 @@
 """The pass `graph-fix-extents`, and what it does: an open graph at one point of its named extents."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The pass `graph-fuse`: layers with their elementwise epilogues, as fused groups."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """The pass `graph-heads`: products of heads of one sample, with the heads as the first axis."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

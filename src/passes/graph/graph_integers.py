@@ -1,7 +1,5 @@
 """The pass `graph-integers`: the integer part of a quantised network."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

@@ -1,7 +1,5 @@
 """The pass `graph-lookups`, and what a lookup becomes where no rows are read: a product."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod

@@ -1,7 +1,5 @@
 """The pass `graph-normalize`: one form for what can be said in several ways, constants computed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod

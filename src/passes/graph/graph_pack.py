@@ -1,7 +1,5 @@
 """The pass `graph-pack`: weights of 4 bits, two in a byte of DRAM, unpacked on chip."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The pass `graph-partition`: layers that run together, as groups."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

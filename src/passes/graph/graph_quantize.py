@@ -1,7 +1,5 @@
 """The pass `graph-quantize`: networks in QDQ form as integer networks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

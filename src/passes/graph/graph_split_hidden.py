@@ -1,7 +1,5 @@
 """The pass `graph-split-hidden`: two products with channelwise layers between them, in chunks of the hidden axis."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

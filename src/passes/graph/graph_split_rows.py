@@ -1,7 +1,5 @@
 """The pass `graph-split-rows`: two products with channelwise layers between them, some rows of tokens at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import inf

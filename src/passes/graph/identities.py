@@ -1,7 +1,5 @@
 """Patterns that remove layers which do nothing: identities, reshapes of reshapes, transposes that cancel."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 from xdsl.ir import Operation, SSAValue

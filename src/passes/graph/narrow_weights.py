@@ -3,8 +3,6 @@
 A machine that multiplies f32 by such weights loads half or a quarter of the bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

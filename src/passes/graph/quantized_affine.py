@@ -1,7 +1,5 @@
 """Scales and offsets by constants between two quantised maps, such as a batch normalisation, as one integer layer."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Layers other than products on quantised tensors: arithmetic, averages, and what only moves or compares elements."""
 
-from __future__ import annotations
-
 from math import lcm, prod
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Local response normalisation of quantised maps: squares and their sums in integers, quantised before maxima."""
 
-from __future__ import annotations
-
 import numpy as np
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter

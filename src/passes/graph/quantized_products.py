@@ -4,8 +4,6 @@ With x = sx (qx - zx) and w = sw (qw - zw), sum x w = sx sw (sum qx w' - zx sum 
 second sum joins the bias, and padding is done with zx.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Partitions whose groups are to be run: prices, tiles of full rows or narrower, and layers that only run alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Which axis of a network's tensors counts samples, and what one sample of a tensor is."""
 
-from __future__ import annotations
-
 from math import prod
 
 from xdsl.ir import Block, Operation, SSAValue

@@ -6,8 +6,6 @@ products with other maps are one `eltwise` that reads each of them once.  What o
 slice ...) is one `rearrange` where its reader needs another shape.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -5,8 +5,6 @@ products and weights, the elements of its map, and which layers make the results
 program that made the table; no bound or price of it would mean anything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

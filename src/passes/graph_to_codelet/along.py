@@ -1,7 +1,5 @@
 """Windows of a maximum along rows or columns: where there is padding, and what is not read because of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.ir import Operation, Region

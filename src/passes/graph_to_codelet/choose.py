@@ -1,7 +1,5 @@
 """Which tiles a layer has: candidates by a formula, of the best of them one whose instructions take least."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil, prod

@@ -1,7 +1,5 @@
 """`convert-graph-to-codelet`: layers of 8-bit integers become codelets of a machine of control model `stages`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

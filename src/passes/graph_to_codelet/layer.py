@@ -5,8 +5,6 @@ loaded again, and every other tile sums its parts from the last to the first, wh
 before has left.  Slices of sums are stored while others are finished.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -7,8 +7,6 @@ A convolution with steps reads each phase of the rows and columns by taps of its
 so that the convolution over the packed map has 1/rows of the taps and of the step, and sums over phases, too.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import product
 

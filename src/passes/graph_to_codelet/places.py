@@ -1,7 +1,5 @@
 """Where tensors of a program of stages lie off chip: maps by blocks of channels, weights by blocks of both, vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod

@@ -3,8 +3,6 @@
 What the machine has no way to do is refused by name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

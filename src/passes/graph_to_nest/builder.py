@@ -1,7 +1,5 @@
 """Building one `nest.group`: dims, inputs, kernels; and how a layer's tensors are indexed by the group's dims."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 

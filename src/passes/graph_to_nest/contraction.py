@@ -1,7 +1,5 @@
 """Sums of products: convolution, matrix products."""
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import f32
 
 from ...algebra.expr import Call, Expr

@@ -1,7 +1,5 @@
 """The pass `convert-graph-to-nest`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Constants of two axes whose diagonals are equal, such as causal masks: they are read from a vector."""
 
-from __future__ import annotations
-
 from math import prod
 from typing import Any
 

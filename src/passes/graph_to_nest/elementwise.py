@@ -1,7 +1,5 @@
 """Layers of single elements; they join the group of the layer before them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

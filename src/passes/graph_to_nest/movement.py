@@ -1,7 +1,5 @@
 """Layers that move elements: a copy with other indices, or several copies into one tensor, a group each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product

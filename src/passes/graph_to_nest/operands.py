@@ -1,7 +1,5 @@
 """Operands of kernels: joined maps read where their pieces lie, shared ones loaded once, narrow ones widened."""
 
-from __future__ import annotations
-
 import numpy as np
 from xdsl.dialects.builtin import Float32Type, IntegerType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue

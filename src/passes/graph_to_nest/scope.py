@@ -1,7 +1,5 @@
 """What the lowering of a layer sees of the function around it: outer values and constants."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

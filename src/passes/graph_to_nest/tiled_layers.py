@@ -1,7 +1,5 @@
 """What layers that run on their own move: mapped by themselves, as they will be without their neighbours."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import cast
 

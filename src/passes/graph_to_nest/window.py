@@ -1,7 +1,5 @@
 """Reductions: pooling, reduction along axes, local response normalisation, softmax, layer normalisation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any

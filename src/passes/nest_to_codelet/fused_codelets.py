@@ -4,8 +4,6 @@ A compute on joined maps becomes one for each stretch of the dims along which th
 map's bounds gets a tensor of one element that stands in for what lies there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Copies between the regions of a map, as codelets of fused groups."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import prod
 

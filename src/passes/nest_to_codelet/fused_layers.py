@@ -3,8 +3,6 @@
 Tiles are full rows: columns and channels of a map stay together, so that each map has one region, a ring of rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

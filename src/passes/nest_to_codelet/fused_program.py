@@ -5,8 +5,6 @@ maps; a layer that runs as a whole reads and makes whole maps.  A map that is ke
 lies in one tensor for all of them.  Addresses are left open.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice

@@ -1,7 +1,5 @@
 """The turns of a group that runs tile by tile."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Mapped nest groups as codelets: what `convert-nest-to-codelet` does inside one group."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

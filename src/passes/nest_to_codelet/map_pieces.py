@@ -1,7 +1,5 @@
 """The maps that a layer reads, and their axes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod

@@ -1,7 +1,5 @@
 """Maps on chip with room around them for what readers find out of bounds: no read then needs to be cut at a border."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from xdsl.ir import SSAValue

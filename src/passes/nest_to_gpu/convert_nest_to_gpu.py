@@ -1,7 +1,5 @@
 """`convert-nest-to-gpu`: mapped groups become kernels of blocks of threads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Writing the operations of a kernel: index arithmetic, loops, conditions, arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 

@@ -1,7 +1,5 @@
 """The kernel of a plan: tiles are staged, points summed in registers, and results written."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 

@@ -1,7 +1,5 @@
 """Which loops of a sum of products are a product of matrices, so that warps may multiply fragments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product

@@ -1,7 +1,5 @@
 """The kernel of a plan whose warps multiply fragments of matrices."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import prod
 

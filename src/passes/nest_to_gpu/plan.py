@@ -3,8 +3,6 @@
 Of the three memories of the chain the innermost one is a thread's registers, the next one a block's shared memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The plan of a mapping: its loops by where they run, then what it leaves open (points of threads, depths of tiles)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import prod

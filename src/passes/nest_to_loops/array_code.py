@@ -1,7 +1,5 @@
 """Instructions of a sum of products: loops over tiles, transfers at the depth that they need, loops inside a tile."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """A program in blocks, each as long as the memory of instructions allows: a block's last group loads the next."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from ...errors import InfeasibleError

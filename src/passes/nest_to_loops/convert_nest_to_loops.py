@@ -1,7 +1,5 @@
 """`convert-nest-to-loops`: groups become instructions of a machine of control model `loops`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

@@ -1,7 +1,5 @@
 """Instructions found by what they do: an action with its roles, whatever the machine calls it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What a kernel is to a machine of loops: which dims are rows, columns, sums and taps, read off its indices."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Where tensors lie for code of loops: bytes per step of each dim of a tile."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The instructions and tensors of a function of nest groups, for a machine of control model `loops`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod

@@ -1,7 +1,5 @@
 """Rows of the vector engine's two memories for what operations on a tile read and make."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Code of the vector engine for a tile: what it loads, operations on rows and columns, and what it stores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from ...algebra.formula import evaluate_formula

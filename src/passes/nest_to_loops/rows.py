@@ -1,7 +1,5 @@
 """Elementwise kernels, and sums and maxima over lanes, as operations on rows of a tile."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """Where the tensors of a program of loops lie in DRAM: rows of lanes, blocks of weights, constants."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

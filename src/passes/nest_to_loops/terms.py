@@ -1,7 +1,5 @@
 """What operations on rows work on, and what their values lie between."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

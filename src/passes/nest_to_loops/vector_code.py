@@ -1,7 +1,5 @@
 """Instructions of the vector engine: transfers over tiles, iterators, and bodies of instructions inside loops."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

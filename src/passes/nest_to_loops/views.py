@@ -1,7 +1,5 @@
 """Values that are others seen another way: reshaped, axes in another order, or rows and lanes exchanged."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast

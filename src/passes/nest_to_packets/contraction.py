@@ -1,7 +1,5 @@
 """Sums of products on packets: the plan of register tiles, the loops around them, and the tensors' forms in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice

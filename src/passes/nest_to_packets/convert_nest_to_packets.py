@@ -3,8 +3,6 @@
 A function of one kernel on its inputs gets a program of its own; others are programs of several kernels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast

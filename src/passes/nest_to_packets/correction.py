@@ -7,8 +7,6 @@ odd numbers and added, become one; the last has a lane for each row:
 a0 a1 a2 a3 | b0 b1 b2 b3  ->  a0+a1 a2+a3 b0+b1 b2+b3, with c and d in the same way  ->  a b c d
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Instructions by meaning: loads, stores, additions, functions, with the numbers put into the right fields."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...algebra.element import ELEMENT_TYPES

@@ -4,8 +4,6 @@
 57 x 57 places of 128 bytes, 16 of which are channels
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod

@@ -1,7 +1,5 @@
 """From a statement with extents and element types to a program of packets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, takewhile

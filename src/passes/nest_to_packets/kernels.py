@@ -4,8 +4,6 @@ A sum that starts from another value is a sum and an addition; an elementwise st
 reads, each once, is done where they are read.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Some lanes of a row: loads that widen, the statement's value in registers, reductions, stores that narrow."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@ O[0, c + 64, h, w] = X[0, c, h, w]    bytes loaded from 64 before X's place, tho
                                       together with what the target holds there already
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Addresses of a loop nest over rows: one register for accesses that move together, the rest in their offsets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

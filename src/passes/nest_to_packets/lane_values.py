@@ -5,8 +5,6 @@ stored in so many bits, as they agree with the exact values in those; whatever e
 its range shows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

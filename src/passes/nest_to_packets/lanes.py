@@ -5,8 +5,6 @@ O[0,c,p,q] max= X[0,c,2*p + r,2*q + s]                                    taps r
 O[n,0] += X[n,c]                                                          along lanes too: the same sum in all of them
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import product
 from math import prod

@@ -1,7 +1,5 @@
 """Programs of several kernels: values in memory where `placement` says, then the code of step after step."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 from ...algebra.affine import index_forms

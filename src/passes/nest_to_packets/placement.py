@@ -4,8 +4,6 @@ Sums of products of bytes say it of their operands; statements carry it from ten
 lanes have.  Statements that nothing reaches choose the last dim that indexes every tensor plainly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """What values an expression of integers can have, so that registers of fewer bits may hold them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 from ...algebra.element import ELEMENT_TYPES

@@ -4,8 +4,6 @@ O[p,q,k] += X[p+r, q+s, c] * W[k,r,s,c]     rows p, q; lanes k; the reduction c,
                                              segments a row of X apart
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

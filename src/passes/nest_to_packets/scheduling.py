@@ -1,7 +1,5 @@
 """Scheduling of packets: dependences, list scheduling of straight code, and modulo scheduling of loops."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The kernel of a sum of products: a tile of rows by vectors in registers, the reduction pipelined."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Registers without numbers: groups of neighbours that get their places when all uses are known."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 

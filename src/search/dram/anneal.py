@@ -1,7 +1,5 @@
 """Compiled: annealing of the fusion, every candidate scored with its transfers decided."""
 
-from __future__ import annotations
-
 from math import log
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What is asked of a search for schedules, the objective at which it ends, and what it answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, log

@@ -4,8 +4,6 @@ J. Cai et al., "SoMa", HPCA 2025, section V, with the probabilities, temperature
 baseline Cocco, in which groups lie between DRAM cuts only and tiles are as small as the cores allow.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import prod
 

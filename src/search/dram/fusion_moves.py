@@ -1,7 +1,5 @@
 """Compiled: small changes of a fusion."""
 
-from __future__ import annotations
-
 from ...costs.dram.tables import (
     FUSED_GROUP,
     JOINED,

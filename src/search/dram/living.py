@@ -4,8 +4,6 @@ The second stage of J. Cai et al., "SoMa", HPCA 2025, section V-C: a move change
 order, its life, or both.  A move is tried in time linear in tiles and transfers.
 """
 
-from __future__ import annotations
-
 from math import exp
 from typing import NamedTuple
 

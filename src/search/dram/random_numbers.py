@@ -1,7 +1,5 @@
 """Compiled: pseudo-random numbers that are the same everywhere (xorshift, G. Marsaglia, 2003)."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Schedules of whole networks: fusion and transfers together, found by annealing with prefetch in view."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 J. Cai et al., "SoMa", HPCA 2025, section V-C1, with the probabilities of its public code.
 """
 
-from __future__ import annotations
-
 from math import exp
 
 from ...costs.dram.tables import FUSED_GROUP, JOINED, LAYER_GROUP, Ints, Net, State, Workspace, compiled, inner

@@ -1,7 +1,5 @@
 """Fusions to begin with."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...costs.clock import NO_LIMIT, Limit

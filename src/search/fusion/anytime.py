@@ -5,8 +5,6 @@ groups, are partitioned by a shortest path over the downsets between what runs b
 partition of the window is better.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf

@@ -7,8 +7,6 @@ counted by prices on what the set uses (a Lagrangian relaxation); of the others 
 together load a result each for themselves, and where not all of them can, it is stored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 Tan et al. 2024, sections 4.1.2, 4.4 and 5.3; the cost is formula 2, bytes of buffers plus `alpha` times the metric.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import exp

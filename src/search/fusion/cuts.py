@@ -4,8 +4,6 @@ A cut is a downset of units (sets of layers), as bits in words of 64.  What is l
 has been stored and will be loaded.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

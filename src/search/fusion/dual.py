@@ -5,8 +5,6 @@ a first unit, so the most by which a group that begins with it falls short, summ
 dual of set partition).  Better prices are found by subgradients, step by step (Held and Karp 1971).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

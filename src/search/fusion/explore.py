@@ -1,7 +1,5 @@
 """One interface to all ways of choosing capacities and partition together."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush

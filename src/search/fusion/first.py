@@ -4,8 +4,6 @@ Units are in a topological order, and every group has a first one: groups are to
 all units between it and another one are there too; so few others may be, and those are near.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What any group costs at least, layer by layer and transfer by transfer, under each metric."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property

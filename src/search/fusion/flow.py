@@ -1,7 +1,5 @@
 """Compiled: minimum cuts, by shortest augmenting paths (Dinic 1970), of many small networks."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

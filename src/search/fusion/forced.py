@@ -10,8 +10,6 @@ counts by a price on each byte of them (a Lagrangian relaxation): at any price t
 minimum cut, and its cost, less that price for the whole capacity, is a bound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil

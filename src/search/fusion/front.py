@@ -5,8 +5,6 @@ compare such vectors, so one run gives the best partition of its space for every
 of size against cost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Cocco's genetic algorithm over partitions (Tan et al. 2024, section 4.4)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf

@@ -5,8 +5,6 @@ goes on over it, of which only its cost and its needs so far matter.  So segment
 all ways in which the one before it may have ended.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 

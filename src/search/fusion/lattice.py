@@ -4,8 +4,6 @@ Groups executed one after another are a chain of downsets (sets of layers that h
 a sum over its steps; every partition whose groups do not wait in a circle is such a chain.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import inf

@@ -4,8 +4,6 @@ A group is connected, and holds all units between its units.  Such a set is reac
 neighbour and what is between, again and again; each neighbour is added or barred for good, so that no set comes twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What results cost at least because of readers outside of a window, whatever readers inside of it do."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@ That a set fits says nothing of its parts: at some capacities a part of a group 
 counted here only grows with the set, so a set that is not possible is part of no group that fits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf

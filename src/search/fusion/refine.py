@@ -1,7 +1,5 @@
 """Annealing by moves across the borders of groups; each asks for the prices of two or three groups only."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf, log

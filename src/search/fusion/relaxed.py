@@ -6,8 +6,6 @@ seen through a window (some of the layers) is a chain of cuts of the window whos
 outside of the window cost nothing; so bounds of windows without common layers add up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What searches for partitions tell while they run, and answer with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from math import inf

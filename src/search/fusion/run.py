@@ -1,7 +1,5 @@
 """One interface to all partition methods."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field

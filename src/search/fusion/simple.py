@@ -1,7 +1,5 @@
 """Partitions without search: a layer a group, chains of fixed length, greedy merging, and cuts of the depth order."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from heapq import heappop, heappush
 from math import inf

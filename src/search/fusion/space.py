@@ -1,7 +1,5 @@
 """The layer graph as sets of bits, what makes a set of sets a partition, and prices of groups, asked once each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain

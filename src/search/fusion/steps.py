@@ -4,8 +4,6 @@ Cuts are taken by their number of units, so that what leads to one is known befo
 smaller cuts from which one group leads to it.  What a cut is *worth* is its cost and one load of all that is live.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

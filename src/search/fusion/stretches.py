@@ -1,7 +1,5 @@
 """The best cuts of an order of layers into stretches, for all capacities at once, with few prices."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import inf

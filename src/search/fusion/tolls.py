@@ -1,7 +1,5 @@
 """A lower bound that adds up: what each layer costs in any group, and what each transfer of a result costs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

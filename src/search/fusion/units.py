@@ -1,7 +1,5 @@
 """Layers that a lower bound may take together, and what sets of them need at least."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf

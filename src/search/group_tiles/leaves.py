@@ -1,7 +1,5 @@
 """One kernel's tile as issues of a capability: the innermost part of a mapping."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import prod
 

@@ -7,8 +7,6 @@ exactly, with short last tiles, halos and the parts of a window that lie outside
 the extents.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import permutations

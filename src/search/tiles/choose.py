@@ -4,8 +4,6 @@ All sizes `ceil(extent / i)` of every dim are tried with all orders of the loops
 chip: the loop over blocks of sums is innermost, and its tiles are equal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, permutations, product

@@ -1,7 +1,5 @@
 """A sum of products in units of an array's rows and columns, and how it is cut."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """Layers by name, from the tables beside this file, as problems."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Batch normalisation, biases and activation functions are free; a layer that read
 concatenation.  RandWire is drawn from fixed seeds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 

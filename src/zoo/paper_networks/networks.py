@@ -1,7 +1,5 @@
 """GoogLeNet, NASNet-A, RandWire and the Transformer as layer tables."""
 
-from __future__ import annotations
-
 from random import Random
 
 from ...algebra.dag import Dag

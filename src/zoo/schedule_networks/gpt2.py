@@ -3,8 +3,6 @@
 Only keys are projected head by head; softmax, normalisation and GeLU are `pointwise`; the causal mask is not exploited.
 """
 
-from __future__ import annotations
-
 from ...errors import TilewrightError
 from .layers import INPUT, Network, Table
 

@@ -1,7 +1,5 @@
 """Image networks of convolutions in a chain, with shortcuts, or down and up again."""
 
-from __future__ import annotations
-
 from .layers import INPUT, Network, Table
 
 MOBILENET_BLOCKS = (

@@ -1,7 +1,5 @@
 """Networks as layer tables: what a scheduler of tiles and DRAM transfers must know of each layer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -6,8 +6,6 @@ Keys are projected head by head, as in the table of GPT-2; where several query h
 are repeated; rotary embedding, softmax, normalisation and activation are `pointwise`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import cache

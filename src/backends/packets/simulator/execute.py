@@ -5,8 +5,6 @@ compute into `stage` from the state before the packet; then their results are wr
 they are stored.
 """
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 from ....arrays import Array

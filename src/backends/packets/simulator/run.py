@@ -1,7 +1,5 @@
 """A program of packets in simulation: outputs and packets, traps told with the packet's text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What lies where in the memories on chip, and how long: from what instructions touch, whatever made them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

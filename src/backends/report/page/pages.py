@@ -1,7 +1,5 @@
 """Pages out of the parts that lie here: a template with the style, the scripts and the answer."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

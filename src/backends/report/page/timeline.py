@@ -1,7 +1,5 @@
 """The instructions of a run in few bytes: columns of numbers, compressed, that the page unpacks when it opens."""
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib

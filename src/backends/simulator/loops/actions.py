@@ -1,7 +1,5 @@
 """Instructions as actions with the values of their roles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """An array engine at work: transfers by the loops around them, and the sums of one tile."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """The memories of a machine of loops: DRAM by bytes, the others by rows, each with what was written."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 from typing import Any

@@ -3,8 +3,6 @@
 A group begins and ends with the action `group`; whatever is configured lasts until the group ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """An array group and the vector group that takes its sums, or one of them alone: tile after tile."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ....machine import Machine

@@ -1,7 +1,5 @@
 """Rows that go from one memory to another, as they are or with rows and lanes exchanged."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from math import prod
 

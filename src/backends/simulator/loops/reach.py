@@ -1,7 +1,5 @@
 """The bytes off chip that a group's transfers touch, and what that says about the order of groups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """What a run of a machine of loops works on, and its counts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -8,8 +8,6 @@ what it wrote before has been stored.  Loads wait for the stores of groups befor
 instruction takes the engine that it configures a cycle, before the group starts.
 """
 
-from __future__ import annotations
-
 import json
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A vector engine at work: rows of lanes through bodies of instructions inside loops."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """The steps of a run, compiled: what moves where, and what is counted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ that are not there come from the next memory that keeps the tensor, and sums tha
 that several children ask for in a step leaves once.  Units multiply what is in the memories and add to the sums there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """What changes in the course of a run, and the names of its parts."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The memories of a machine of stages, what instructions do to them, and what they must not do."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Memories are two-dimensional: elements by numbers.  `ops` are the micro-ops of a
 row of the table (`costs.stages.code`).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
