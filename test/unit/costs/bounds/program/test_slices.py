@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tilewright.algebra.expr import tensors_of
 from tilewright.algebra.parser import parse_statement
-from tilewright.algebra.statement import tensors_of
 from tilewright.costs.bounds.program import Network, NetworkBuilder
 from tilewright.costs.bounds.program.demand import Demand, element, elements, need, operation
 from tilewright.costs.bounds.program.network import Step
