@@ -1,4 +1,4 @@
-"""Whether a machine has a place for all tensors of a problem, whatever the mapping."""
+"""What a machine needs for a problem, whatever the mapping: places for all tensors, room, and energies."""
 
 from ..errors import InfeasibleError, TilewrightError
 from .hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
@@ -38,3 +38,24 @@ def _check_outermost_room(arch: Architecture, problem: Problem, model: str) -> N
             lever = f"enlarge {outermost.name}, or make the problem smaller"
             subject = f"{problem.name} on {arch.name}"
             raise InfeasibleError(outermost.name, wrong.demand, wrong.bound, wrong.unit, lever, subject)
+
+
+def check_energies(arch: Architecture, objective: str) -> None:
+    """Where nothing takes energy all mappings are alike to the objectives that count it (TilewrightError, `target`)."""
+    levels = [(level.energy_pj, level.write_energy_pj or 0.0, level.hop_energy_pj) for level in arch.levels]
+    if objective in ("edp", "energy") and not arch.mac_energy_pj and not any(map(any, levels)):
+        subject, expected = f"objective {objective} on {arch.name}", "energies of memories or multipliers"
+        raise TilewrightError("target", subject, expected, "none", "take objective latency or dram")
+
+
+def nothing_fits(arch: Architecture, problem: Problem, mapper: str) -> InfeasibleError:
+    """The error of a mapper that found no mapping: the level that cannot hold one element of each of its tensors."""
+    subject, needs = f"{problem.name} on {arch.name}", [sum(arch.may_hold(i, problem)) for i in range(len(arch.levels))]
+    for level, need in zip(arch.levels, needs, strict=True):
+        room = level.capacity_words
+        if room is not None and need > room:
+            lever = f"give {level.name} room for one word of each tensor that it keeps"
+            return InfeasibleError(level.name, need, room, "words", lever, subject)
+    level = min(arch.levels, key=lambda found: found.capacity_words or 1 << 62)
+    lever = f"mapper {mapper} found no mapping that fits; enlarge {level.name} or take another mapper"
+    return InfeasibleError(level.name, needs[0], level.capacity_words or 0, "words", lever, subject)

@@ -22,7 +22,6 @@ from ..costs.timeloop import Prices
 from ..dialects.nest import GroupOp
 from ..errors import TilewrightError
 from ..frontends.acg import target_files
-from ..search.mapping.mappers import counting_words
 from ..search.mapping.values import Mapped, Request
 from .kernels import Layer
 from .machines import TARGET
@@ -102,7 +101,7 @@ class LayerMapping:
             case "latency" | "noc":
                 return prices.cycles if self.request.objective == "latency" else self.mapped.cycles
             case "dram":
-                arch, problem = counting_words(self.arch), self.layer.problem
+                arch, problem = self.arch.counting_words(), self.layer.problem
                 return evaluate_with(self.request.model, arch, problem, self.mapping).energy_pj
 
     @property

@@ -111,6 +111,12 @@ class Architecture:
         columns = max(1, mesh_x // parent.mesh_x)
         return columns, max(1, instances // parent.instances // columns)
 
+    def counting_words(self) -> Architecture:
+        """The machine where a word of the outermost memory takes 1 pJ, and nothing else takes any."""
+        free = [replace(level, energy_pj=0.0, write_energy_pj=None, hop_energy_pj=0.0) for level in self.levels]
+        free[-1] = replace(free[-1], energy_pj=1.0, block_size=1)
+        return replace(self, levels=tuple(free), mac_energy_pj=0.0)
+
 
 @dataclass(frozen=True)
 class Tensor:

@@ -9,7 +9,7 @@ from functools import partial
 from ...costs.bounds import bounds_of
 from ...costs.hierarchy import Architecture, Problem
 from ...costs.model import evaluate_with
-from ...costs.places import check_places
+from ...costs.places import check_energies, check_places
 from ...errors import TilewrightError
 from ...interruption import requested, stop_unless, stoppable
 from ..processes import in_processes
@@ -36,7 +36,7 @@ def map_problem(arch: Architecture, problem: Problem, mapper: str = "exact", req
     objective that counts them, `InfeasibleError` where nothing fits.
     """
     request = request or Request()
-    check_energies(arch, request)
+    check_energies(arch, request.objective)
     check_places(arch, problem, request.model)
     if request.objective == "dram":
         return _fewest_words(arch, problem, mapper, request)
@@ -47,7 +47,7 @@ def map_problem(arch: Architecture, problem: Problem, mapper: str = "exact", req
 
 def _fewest_words(arch: Architecture, problem: Problem, mapper: str, request: Request) -> Mapped:
     """The least energy on the machine that counts words."""
-    found = find_mapper(mapper)(counting_words(arch), problem, replace(request, objective="energy"))
+    found = find_mapper(mapper)(arch.counting_words(), problem, replace(request, objective="energy"))
     prices = evaluate_with(request.model, arch, problem, found.mapping)
     bound = found.lower_bound
     if request.model == "exact":
@@ -95,13 +95,6 @@ def _candidates(machines: Sequence[Architecture], problem: Problem, mapper: str,
             yield find_mapper(mapper)(machine, problem, asked)
 
 
-def counting_words(arch: Architecture) -> Architecture:
-    """The machine where a word of the outermost memory takes 1 pJ, and nothing else takes any."""
-    free = [replace(level, energy_pj=0.0, write_energy_pj=None, hop_energy_pj=0.0) for level in arch.levels]
-    free[-1] = replace(free[-1], energy_pj=1.0, block_size=1)
-    return replace(arch, levels=tuple(free), mac_energy_pj=0.0)
-
-
 def map_problems(
     arch: Architecture,
     problems: Sequence[Problem],
@@ -119,7 +112,7 @@ def map_problems(
     alike = [replace(problem, name="") for problem in problems]
     first = {key: problem for key, problem in reversed(list(zip(alike, problems, strict=True)))}
     todo = list(dict.fromkeys(alike))
-    check_energies(arch, request)
+    check_energies(arch, request.objective)
     for problem in first.values():
         check_places(arch, problem, request.model)
     found: dict[Problem, Mapped] = {}
@@ -139,13 +132,3 @@ def map_problems(
         in_processes(work, [first[key] for key in todo], jobs, lambda place, mapped: note(todo[place], mapped))
     stop_unless(found)
     return tuple(found.get(key) for key in alike)
-
-
-def check_energies(arch: Architecture, request: Request) -> None:
-    """Where nothing takes energy all mappings are alike to the objectives that count it."""
-    if request.objective not in ("edp", "energy"):
-        return
-    levels = [(level.energy_pj, level.write_energy_pj or 0.0, level.hop_energy_pj) for level in arch.levels]
-    if not arch.mac_energy_pj and not any(map(any, levels)):
-        subject, expected = f"objective {request.objective} on {arch.name}", "energies of memories or multipliers"
-        raise TilewrightError("target", subject, expected, "none", "take objective latency or dram")

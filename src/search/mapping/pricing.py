@@ -11,7 +11,6 @@ from ...costs.bounds import bounds_of
 from ...costs.clock import Limit, processor_seconds
 from ...costs.hierarchy import Architecture, LoopMapping, MappingBatch, Problem, pack
 from ...costs.model import price_batch_with
-from ...errors import InfeasibleError
 from .objective import bound_of, unit_of, values_of
 from .values import Mapped, Request
 
@@ -100,17 +99,3 @@ def kept_tensors(arch: Architecture, problem: Problem) -> Bools:
     kept = np.array([arch.may_hold(level, problem) for level in range(len(arch.levels))], np.bool_)
     kept[-1] = True
     return kept
-
-
-def nothing_fits(arch: Architecture, problem: Problem, mapper: str) -> InfeasibleError:
-    """The error of a mapper that found no mapping: the level that cannot hold one element of each of its tensors."""
-    kept = kept_tensors(arch, problem)
-    subject = f"{problem.name} on {arch.name}"
-    for level, held in zip(arch.levels, kept, strict=True):
-        need, room = int(held.sum()), level.capacity_words
-        if room is not None and need > room:
-            lever = f"give {level.name} room for one word of each tensor that it keeps"
-            return InfeasibleError(level.name, need, room, "words", lever, subject)
-    level = min(arch.levels, key=lambda found: found.capacity_words or 1 << 62)
-    lever = f"mapper {mapper} found no mapping that fits; enlarge {level.name} or take another mapper"
-    return InfeasibleError(level.name, int(kept[0].sum()), level.capacity_words or 0, "words", lever, subject)

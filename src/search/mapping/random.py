@@ -8,9 +8,10 @@ from math import inf
 import numpy as np
 
 from ...costs.hierarchy import Architecture, MappingBatch, Problem
+from ...costs.places import nothing_fits
 from ...interruption import stop_unless, stoppable
 from .draw import BATCH, Sampler, fits_arrays
-from .pricing import Floats, Pricer, nothing_fits
+from .pricing import Floats, Pricer
 from .values import Mapped, Request
 
 Priced = tuple[MappingBatch, Floats]

@@ -30,12 +30,7 @@ class Room:
                 None if level.entries is None else level.entries * level.word_bits / level.multiple_buffering
                 for level in levels
             ]
-
-        if space.bypass:
-            self._bypass()
-
-    def _bypass(self) -> None:
-        for level, capacity in enumerate(self.capacity):
+        for level, capacity in enumerate(self.capacity if space.bypass else ()):
             left = np.inf if capacity is None else capacity
             for tensor in np.flatnonzero(self.kept[level]).tolist():
                 left -= self.weight(level, tensor)

@@ -10,7 +10,8 @@ import numpy as np
 
 from ....algebra.integer_program import Solution
 from ....costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
-from ..pricing import Pricer, nothing_fits
+from ....costs.places import nothing_fits
+from ..pricing import Pricer
 from ..room import Room
 from ..values import Mapped, Request
 from .formulation import COLUMNS, ROWS, TEMPORAL, Factor, Formulation, Shares

@@ -1,7 +1,8 @@
 """Simulated annealing on guesses: some hundred thousand mappings a second.
 
 A step gives a part of a factor of one dimension to another slot (a memory's loops, a row or a column), exchanges parts
-of two dimensions, moves a loop, or keeps a tensor more or less.  Steps to what does not fit are not taken.
+of two dimensions, gives an axis of an array to another dimension (imperfect factors), moves a loop, also across the
+border of two memories, or keeps a tensor more or less.  Steps to what does not fit are not taken.
 """
 
 from __future__ import annotations
@@ -27,15 +28,16 @@ from .guess import Guess
 NOW, TRIAL, BEST = range(3)
 """Rows of the batch that a chain works on."""
 
-FACTOR, EXCHANGE, ORDER = 0.42, 0.68, 0.84
-"""Kinds of steps: which share of them comes up to each; the others keep a tensor or not."""
+EXCHANGE, FILL, FACTOR, BORDER, ORDER = 0.2, 0.38, 0.7, 0.76, 0.88
+"""Kinds of steps: which share comes up to each; others keep a tensor or not.  Perfect factors do not fill an axis."""
 
 MOST_PRIMES = 8
 
 
 class Rules(NamedTuple):
-    """The space: `slots` (S, 2) of (temporal 0, X 1 or Y 2; level), `free` (F, 2) of (level, tensor), `dims`, `primes`
-    (D, P) of each of the `bounds` (D,), 0 beyond the last; which dims may `spread` (D,); the objective's number."""
+    """The space: `slots` (S, 3) of (temporal 0, X 1 or Y 2; level; width), `free` (F, 2) of (level, tensor), `dims`,
+    `primes` (D, P) of each of the `bounds` (D,), then the first again; which dims may `spread` (D,); the objective's
+    number."""
 
     slots: Ints
     free: Ints
@@ -61,16 +63,16 @@ class Annealer:
 
     def __init__(self, arch: Architecture, problem: Problem, request: Request, guess: Guess) -> None:
         self._arch, self._guess = arch, guess
-        slots = [(0, level) for level in range(len(arch.levels))]
+        slots = [(0, level, 1) for level in range(len(arch.levels))]
         for level in range(len(arch.levels)):
-            slots += [(axis + 1, level) for axis, width in enumerate(arch.fan_out(level)) if width > 1]
+            slots += [(axis + 1, level, width) for axis, width in enumerate(arch.fan_out(level)) if width > 1]
         kept = kept_tensors(arch, problem)
         free = np.argwhere(kept[:-1]) if request.space.bypass else np.zeros((0, 2), np.int64)
         dims = [d for d, bound in enumerate(problem.bounds) if bound > 1]
         primes = np.zeros((len(problem.bounds), MOST_PRIMES), np.int64)
         for d in dims:
-            found = [prime for prime, _ in primes_of(problem.bounds[d])][:MOST_PRIMES]
-            primes[d, : len(found)] = found
+            found = [prime for prime, _ in primes_of(problem.bounds[d])]
+            primes[d] = (found + found[:1] * MOST_PRIMES)[:MOST_PRIMES]
         self._rules = Rules(
             np.array(slots, np.int64),
             np.ascontiguousarray(free, np.int64),
@@ -197,23 +199,25 @@ def _step(trial: Trial, rules: Rules, random: NDArray[np.uint64]) -> bool:
         level, t = rules.free[_below(random, len(rules.free))]
         trial.kept[level, t] = not trial.kept[level, t]
         return True
-    if kind >= EXCHANGE:
-        return _reorder(trial, random)
-    a, b = _below(random, len(rules.slots)), _below(random, len(rules.slots))
-    d = rules.dims[_below(random, len(rules.dims))]
-    if a == b or not _give(trial, rules, random, d, a, b):
-        return False
     if kind >= FACTOR:
-        e = rules.dims[_below(random, len(rules.dims))]
-        if d == e or not _give(trial, rules, random, e, b, a):
-            return False
-    return rules.split or _apart(trial)
+        return _shift(trial, random) if kind < BORDER else _reorder(trial, random)
+    if EXCHANGE <= kind < FILL and rules.imperfect:
+        done = _fill(trial, rules, random)
+    else:
+        a, b = _below(random, len(rules.slots)), _below(random, len(rules.slots))
+        d, e = rules.dims[_below(random, len(rules.dims))], rules.dims[_below(random, len(rules.dims))]
+        done = a != b and _give(trial, rules, random, d, a, b)
+        if kind < EXCHANGE:
+            done = done and d != e and _give(trial, rules, random, e, b, a)
+    for level, d in np.ndindex(trial.order.shape):
+        done = done and (rules.split or min(trial.factors[1, level, d], trial.factors[2, level, d]) == 1)
+    return done
 
 
 @bare
 def _give(trial: Trial, rules: Rules, random: NDArray[np.uint64], d: int, a: int, b: int) -> bool:
     """Part of the factor of dimension `d` in slot `a` goes to slot `b`; whether there is such a part."""
-    (source, near), (kind, level) = rules.slots[a], rules.slots[b]
+    (source, near, _), (kind, level, _) = rules.slots[a], rules.slots[b]
     factor = trial.factors[source, near, d]
     if factor == 1 and not rules.imperfect:
         return False
@@ -224,8 +228,8 @@ def _give(trial: Trial, rules: Rules, random: NDArray[np.uint64], d: int, a: int
         return False
     trial.factors[source, near, d] = left
     taking = trial.factors[kind, level, d]
-    if kind == 0 and taking == 1:
-        _place_new(trial.order[level], d, _below(random, trial.order.shape[1]))
+    if kind == 0:
+        _open(trial, level, d, _below(random, trial.order.shape[1]))
     if rules.imperfect:
         _cover(trial, rules, kind, level, d)
     else:
@@ -244,6 +248,44 @@ def _cover(trial: Trial, rules: Rules, kind: int, level: int, d: int) -> None:
 
 
 @bare
+def _fill(trial: Trial, rules: Rules, random: NDArray[np.uint64]) -> bool:
+    """An axis of an array goes from dimension `d` to `e`, as much of it as there is room for; loops make up for it."""
+    levels = len(trial.order)
+    kind, level, width = rules.slots[-1 - _below(random, len(rules.slots) - levels)]
+    d, e = rules.dims[_below(random, len(rules.dims))], rules.dims[_below(random, len(rules.dims))]
+    near, far = _below(random, levels), _below(random, levels)
+    if kind == 0 or not rules.spread[e]:
+        return False
+    if d != e:
+        trial.factors[kind, level, d] = 1
+        _open(trial, near, d, _below(random, trial.order.shape[1]))
+        _cover(trial, rules, 0, near, d)
+    trial.factors[kind, level, e] = 1
+    most = min(width // trial.factors[kind, level].prod(), rules.bounds[e])
+    if _uniform(random) < 0.5:
+        most = ceil(rules.bounds[e] / ceil(rules.bounds[e] / most))
+    trial.factors[kind, level, e] = most
+    _cover(trial, rules, 0, far, e)
+    return True
+
+
+@bare
+def _shift(trial: Trial, random: NDArray[np.uint64]) -> bool:
+    """The outermost loop of a memory becomes the innermost of the next one, or the other way round."""
+    levels, dims = trial.order.shape
+    level, outwards = _below(random, levels - 1), _uniform(random) < 0.5
+    source, target = (level, level + 1) if outwards else (level + 1, level)
+    for k in range(dims):
+        d = trial.order[source, dims - 1 - k if outwards else k]
+        if trial.factors[0, source, d] > 1:
+            _open(trial, target, d, 0 if outwards else dims - 1)
+            trial.factors[0, target, d] *= trial.factors[0, source, d]
+            trial.factors[0, source, d] = 1
+            return True
+    return False
+
+
+@bare
 def _left(factor: int, rules: Rules, random: NDArray[np.uint64], d: int) -> int:
     """What is left of a factor: with imperfect ones, also one more or less, or a multiple."""
     kind = _below(random, 10) if rules.imperfect else _below(random, 6)
@@ -251,16 +293,8 @@ def _left(factor: int, rules: Rules, random: NDArray[np.uint64], d: int) -> int:
         return 1
     if kind < 5:
         prime = rules.primes[d, _below(random, MOST_PRIMES)]
-        if prime == 0:
-            prime = rules.primes[d, 0]
         return factor // prime if factor % prime == 0 else factor
-    if kind == 6:
-        return ceil(factor / 2)
-    if kind == 7:
-        return factor - 1
-    if kind == 8:
-        return factor + 1
-    return factor * 2
+    return (ceil(factor / 2), factor - 1, factor + 1, factor * 2)[kind - 6]
 
 
 @bare
@@ -276,12 +310,12 @@ def _reorder(trial: Trial, random: NDArray[np.uint64]) -> bool:
 
 
 @bare
-def _place_new(order: Ints, d: int, place: int) -> None:
-    """Put the loop of dimension `d` at a place."""
+def _open(trial: Trial, level: int, d: int, place: int) -> None:
+    """Put a loop of dimension `d` that is to be new at a place."""
+    order = trial.order[level]
     for i in range(len(order)):
-        if order[i] == d:
+        if order[i] == d and trial.factors[0, level, d] == 1:
             _move(order, i, place)
-            return
 
 
 @bare
@@ -291,14 +325,3 @@ def _move(order: Ints, i: int, j: int) -> None:
         order[i] = order[i + step]
         i += step
     order[j] = moved
-
-
-@bare
-def _apart(trial: Trial) -> bool:
-    """Whether no dimension is spread over columns and rows at once."""
-    levels, dims = trial.order.shape
-    for level in range(levels):
-        for d in range(dims):
-            if trial.factors[1, level, d] > 1 and trial.factors[2, level, d] > 1:
-                return False
-    return True

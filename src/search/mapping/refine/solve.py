@@ -11,11 +11,12 @@ from math import log2
 import numpy as np
 
 from ....costs.hierarchy import Architecture, LoopMapping, MappingBatch, Problem, pack
+from ....costs.places import nothing_fits
 from ....errors import InfeasibleError
 from ....interruption import stop_unless, stoppable
 from ..cosa import solve as cosa
 from ..draw import Sampler, fits_arrays
-from ..pricing import Ints, Pricer, nothing_fits
+from ..pricing import Ints, Pricer
 from ..sunstone import solve as sunstone
 from ..values import Mapped, Request
 from .anneal import Annealer

@@ -9,8 +9,9 @@ from math import prod
 import numpy as np
 
 from ....costs.hierarchy import Architecture, MappingBatch, Problem
+from ....costs.places import nothing_fits
 from ....interruption import stop_unless, stoppable
-from ..pricing import Floats, Ints, Pricer, nothing_fits
+from ..pricing import Floats, Ints, Pricer
 from ..room import Room
 from ..values import Mapped, Request
 from .choices import Chooser

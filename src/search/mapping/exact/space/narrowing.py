@@ -31,9 +31,9 @@ MAX_BOXES = 1 << 20
 TOGETHER, LOOKS = 64, 64
 """Boxes that are halved together, and how often between two looks at the clock."""
 
-Box = tuple[float, int, Ints, Ints]
-"""A bound, the box's number, and the numbers (K, D) of its smallest and its largest factors, by memory with a mesh and
-dimension."""
+Box = tuple[float, int, bool, Ints]
+"""A bound, the box's number, whether it is a single spread, and the numbers (2, K, D) of its smallest and its largest
+factors, by memory with a mesh and dimension."""
 
 
 class Desk(NamedTuple):
@@ -67,7 +67,8 @@ def at_most(factors: Ints, low: int, high: int, most: int) -> int:
 def tighten(model: Model, mesh: Mesh, low: Ints, high: Ints, desk: Desk) -> bool:
     """Leave out factors of a box that no spread of it has; whether there are any.
 
-    Children are at most as many as a memory has, and no row of them is without work; perfect factors divide the bound.
+    Children are at most as many as a memory has, and fill whole columns and rows, none of which is without work; perfect
+    factors divide the bound.
     """
     for d in range(low.shape[1]):
         full, single = 1, True
@@ -85,6 +86,12 @@ def tighten(model: Model, mesh: Mesh, low: Ints, high: Ints, desk: Desk) -> bool
             full *= mesh.factors[d, low[k, d]]
             desk.low[level, d], desk.high[level, d] = mesh.factors[d, low[k, d]], mesh.factors[d, high[k, d]]
         if model.perfect and single and model.bounds[d] % full:
+            return False
+    for k in range(low.shape[0]):
+        settled = 1
+        for d in range(low.shape[1]):
+            settled *= mesh.factors[d, low[k, d]] if low[k, d] == high[k, d] else 1
+        if not mesh.fits[mesh.levels[k], settled]:
             return False
     return True
 
@@ -203,14 +210,14 @@ def bound_of_half(
 
 
 @compiled
-def halve(model: Model, mesh: Mesh, ways: Ways, desk: Desk, low: Ints, high: Ints, bounds: Floats, most: float) -> None:
-    """Cut boxes, which are there twice in `low` and `high` (2, N, K, D), in halves; `bounds` (2, N) become theirs."""
+def halve(model: Model, mesh: Mesh, ways: Ways, desk: Desk, boxes: Ints, bounds: Floats, most: float) -> None:
+    """Cut boxes, which are there twice in `boxes` (2, N, 2, K, D), in halves; `bounds` (2, N) become theirs."""
     for n in range(bounds.shape[1]):
-        k, d, middle = widest(mesh, low[0, n], high[0, n])
-        high[0, n, k, d], low[1, n, k, d] = middle, middle + 1
+        k, d, middle = widest(mesh, boxes[0, n, 0], boxes[0, n, 1])
+        boxes[0, n, 1, k, d], boxes[1, n, 0, k, d] = middle, middle + 1
         for half in range(2):
-            least = bounds[half, n]
-            bounds[half, n] = bound_of_half(model, mesh, ways, desk, low[half, n], high[half, n], least, most)
+            least, box = bounds[half, n], boxes[half, n]
+            bounds[half, n] = bound_of_half(model, mesh, ways, desk, box[0], box[1], least, most)
 
 
 class Narrowing:
@@ -219,7 +226,7 @@ class Narrowing:
     def __init__(self, model: Model, mesh: Mesh) -> None:
         self._model, self._mesh, self._desk = model, mesh, new_desk(model)
         high = np.broadcast_to((mesh.factors > 0).sum(axis=1) - 1, (len(mesh.levels), len(model.bounds)))
-        self._boxes: list[Box] = [(0.0, 0, np.zeros_like(high), high)]
+        self._boxes: list[Box] = [(0.0, 0, not high.any(), np.array([np.zeros_like(high), high]))]
         self._numbers = count(1)
 
     def look(self, ways: Ways, most: float, beyond: float) -> tuple[Ints, Floats]:
@@ -232,22 +239,24 @@ class Narrowing:
             chosen: list[Box] = []
             while self._boxes and len(chosen) < TOGETHER and self._boxes[0][0] < most:
                 box = heappop(self._boxes)
-                (spreads if (box[2] == box[3]).all() else chosen).append(box)
+                (spreads if box[2] else chosen).append(box)
             if chosen:
                 self._halve(ways, chosen, most)
             if not chosen or len(spreads) >= TOGETHER or self.reached > beyond:
                 break
         found = np.ones((len(spreads), *self._desk.low.shape), np.int64)
-        for n, (_, _, factors, _) in enumerate(spreads):
+        for n, (*_, (factors, _)) in enumerate(spreads):
             found[n, self._mesh.levels] = np.take_along_axis(self._mesh.factors, factors.T, axis=1).T
         return found, np.array([bound for bound, *_ in spreads])
 
     def _halve(self, ways: Ways, boxes: list[Box], most: float) -> None:
         """Cut boxes in halves, which wait for their turn."""
-        low, high, bounds = (np.array([[box[part] for box in boxes]] * 2) for part in (2, 3, 0))
-        halve(self._model, self._mesh, ways, self._desk, low, high, bounds, most)
-        for half, n in np.argwhere(bounds < most).tolist():
-            heappush(self._boxes, (float(bounds[half, n]), next(self._numbers), low[half, n], high[half, n]))
+        factors, bounds = np.array([[box[3] for box in boxes]] * 2), np.array([[box[0] for box in boxes]] * 2)
+        halve(self._model, self._mesh, ways, self._desk, factors, bounds, most)
+        kept = bounds < most
+        factors, single = factors[kept], (factors[kept][:, 0] == factors[kept][:, 1]).all(axis=(1, 2)).tolist()
+        for box in zip(bounds[kept].tolist(), self._numbers, single, factors, strict=False):
+            heappush(self._boxes, box)
 
     @property
     def stuck(self) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import permutations, product
+from itertools import chain, permutations, product
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
 from .....algebra.factors import divisors_of
-from .model import Ints, Model
+from .model import Bools, Ints, Model
 
 Factors = tuple[int, ...]
 Layout = tuple[Factors, Factors]
@@ -22,11 +22,12 @@ Columns = tuple[int, int]
 
 class Mesh(NamedTuple):
     """Children of each memory: `room` (L,) at most; `levels` (N,) that have some; `factors` (D, M) of a dimension, then
-    0."""
+    0; `fits` (L, R) whether so many of a memory's fill whole rows."""
 
     room: Ints
     levels: Ints
     factors: Ints
+    fits: Bools
 
 
 def factors_of(bound: int, meshes: Sequence[Columns], *, perfect: bool, split: bool) -> list[int]:
@@ -49,8 +50,8 @@ def factors_of(bound: int, meshes: Sequence[Columns], *, perfect: bool, split: b
 def mesh_of(model: Model, groups: Sequence[Sequence[Columns]], spread: Sequence[bool], *, split: bool) -> Mesh:
     """What dimensions may be spread over, where the meshes of a group act as one; a group for each memory."""
     bounds: list[int] = model.bounds.tolist()
-    room = np.array([_room(group) for group in groups], np.int64)
-    meshes = [group[0] if len(group) == 1 else (_room(group), 1) for group in groups]
+    room = np.array([prod(chain.from_iterable(group)) for group in groups], np.int64)
+    meshes = [group[0] if len(group) == 1 else (most, 1) for group, most in zip(groups, room.tolist(), strict=True)]
     lists = [
         factors_of(n, meshes, perfect=model.perfect, split=split) if may else [1]
         for n, may in zip(bounds, spread, strict=True)
@@ -59,11 +60,12 @@ def mesh_of(model: Model, groups: Sequence[Sequence[Columns]], spread: Sequence[
     for d, found in enumerate(lists):
         factors[d, : len(found)] = found
     levels = np.flatnonzero(room > 1).astype(np.int64) if room.max() > 1 else np.zeros(1, np.int64)
-    return Mesh(room, levels, factors)
-
-
-def _room(group: Sequence[Columns]) -> int:
-    return prod(columns * rows for columns, rows in group)
+    fits = np.zeros((len(groups), int(room.max()) + 1), np.bool_)
+    fits[:, 1] = True
+    for row, group in zip(fits, groups, strict=True):
+        for axis in chain.from_iterable(group):
+            row[np.outer(np.flatnonzero(row), np.arange(1, axis + 1))] = True
+    return Mesh(room, levels, factors, fits)
 
 
 def layout_of(factors: Factors, mesh: tuple[int, int], *, split: bool) -> Layout | None:

@@ -12,9 +12,9 @@ import numpy as np
 from .....costs.bounds import Bounds
 from .....costs.clock import processor_seconds
 from .....costs.hierarchy import Architecture, LoopMapping, Problem
+from .....costs.places import nothing_fits
 from .....interruption import requested
 from ...objective import unit_of
-from ...pricing import nothing_fits
 from ...values import OBJECTIVES, Mapped, Request
 from ..bounds.estimates import ROUNDING, Estimates
 from ..bounds.hops import Hops, placements, plain

@@ -17,7 +17,7 @@ from tilewright.costs.exact import price_batch
 from tilewright.costs.hierarchy import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
 from tilewright.errors import InfeasibleError
 from tilewright.mapping.machines import find_architecture
-from tilewright.search.mapping.mappers import counting_words, map_problem
+from tilewright.search.mapping.mappers import map_problem
 from tilewright.search.mapping.values import Request, Space
 
 FORMS: dict[str, tuple[str, dict[str, str]]] = {
@@ -411,7 +411,7 @@ def verdict(arch: Architecture, problem: Problem, request: Request, most: int) -
 def _values(arch: Architecture, problem: Problem, mappings: Sequence[LoopMapping], request: Request) -> Floats:
     """The objective of each mapping, infinite where it does not fit."""
     model = timeloop if request.model == "timeloop" else exact
-    priced = counting_words(arch) if request.objective == "dram" else arch
+    priced = arch.counting_words() if request.objective == "dram" else arch
     prices = model.price_batch(priced, problem, mappings)
     energy, cycles = prices.energy_pj, prices.cycles.astype(np.float64)
     value = {"edp": energy * cycles * 1e-12, "energy": energy, "latency": cycles, "dram": energy}[request.objective]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from random import Random
 
 import numpy as np
@@ -38,7 +39,7 @@ def test_all_spreads_come_in_the_order_of_bounds(monkeypatch: pytest.MonkeyPatch
             if (family.mesh.factors > 0).sum(axis=1).prod() ** len(family.mesh.levels) > FEW:
                 continue
             found = _narrowed(search.model, family)
-            assert found.keys() == _every(search.model, family, search.bounds), seed
+            assert found.keys() == _every(search, family), seed
             compared += len(found)
             windows += len(found) if search.model.windows.any() else 0
     assert compared > 100
@@ -84,15 +85,18 @@ def _narrowed(model: Model, family: Family) -> dict[tuple[int, ...], float]:
     return found
 
 
-def _every(model: Model, family: Family, bounds: tuple[int, ...]) -> set[tuple[int, ...]]:
-    """Factors for which there is room, without rows of children that have no work; perfect ones divide the bounds."""
-    mesh, found = family.mesh, set[tuple[int, ...]]()
+def _every(search: Search, family: Family) -> set[tuple[int, ...]]:
+    """Factors that fill some columns and rows, without rows of children that have no work; perfect ones divide the
+    bounds."""
+    model, bounds, mesh, found = search.model, search.bounds, family.mesh, set[tuple[int, ...]]()
+    axes = {group[0]: [n for k in group for n in search.meshes[k]] for group in search.places.merged(family.kept[0])}
+    fitting = {k: {prod(part) for part in product(*(range(1, n + 1) for n in axes[k]))} for k in axes}
     lists = [row[row > 0].tolist() for row in mesh.factors]
     shape = len(mesh.room), len(bounds)
     for factors in product(*(lists[d] for _ in mesh.levels for d in range(len(bounds)))):
         spread = np.ones(shape, np.int64)
         spread[mesh.levels] = np.reshape(factors, (-1, len(bounds)))
-        if (spread.prod(axis=1) > mesh.room).any():
+        if any(int(spread[level].prod()) not in fitting.get(int(level), {1}) for level in mesh.levels):
             continue
         if model.perfect and (np.array(bounds) % spread.prod(axis=0)).any():
             continue

@@ -12,11 +12,11 @@ from tilewright.costs import timeloop
 from tilewright.costs.bounds import bounds_of
 from tilewright.costs.exact import evaluate
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
+from tilewright.costs.places import nothing_fits
 from tilewright.errors import InfeasibleError
 from tilewright.search.mapping.exact import solve
 from tilewright.search.mapping.exact.tree.search import Search
 from tilewright.search.mapping.exact.tree.solve import Help, simplest
-from tilewright.search.mapping.pricing import nothing_fits
 from tilewright.search.mapping.values import Factors, Mapped, Request, Space
 
 GEMM = Problem(
