@@ -67,8 +67,8 @@ def at_most(factors: Ints, low: int, high: int, most: int) -> int:
 def tighten(model: Model, mesh: Mesh, low: Ints, high: Ints, desk: Desk) -> bool:
     """Leave out factors of a box that no spread of it has; whether there are any.
 
-    Children are at most as many as a memory has, and fill whole columns and rows, none of which is without work; perfect
-    factors divide the bound.
+    Children are at most as many as a memory has and fill whole columns and rows, none without work; perfect factors
+    divide the bound.
     """
     for d in range(low.shape[1]):
         full, single = 1, True
