@@ -54,8 +54,8 @@ LATE_HELP = Help(0.4, 0.35, FAR)
 
 OPEN = 1.03
 """Where a search with imperfect factors, or in Timeloop's model, is this far above its bound when it goes for good
-mappings, help takes the time that is left: a proof is out of reach then, and `refine` finds more than wide walks do.
-Share chosen, not fitted."""
+mappings, and its bound does not rise to it soon, help takes the time that is left: a proof is out of reach then, and
+`refine` finds more than wide walks do.  Share chosen, not fitted."""
 
 NEAR = 1.01
 """How far from its bound a search goes on for a proof to the end."""
@@ -160,23 +160,23 @@ def _go_on(search: Search, clock: _Clock, share: float, helps: Sequence[Help]) -
     for stage in helps:
         if search.run(begun + stage.after * left, near=stage.near, last=last):
             return
-        now = processor_seconds()
-        soon = _soon(search, low, (last - now) / max(now - since, 1e-9))
-        if search.best.value > stage.near * search.low and not soon:
+        if search.best.value > stage.near * search.low and not _soon(search, low, since, last):
             _help(search, min(stage.share * share * clock.limit_s, last - processor_seconds()))
         low, since = search.low, processor_seconds()
     if search.run(begun + NARROW_SHARE * left, near=NEAR, last=last):
         return
-    proves_late = search.model.timeloop or not search.model.perfect
-    if share == 1.0 and proves_late and search.best.value > OPEN * search.low:
+    proves_late = share == 1.0 and (search.model.timeloop or not search.model.perfect)
+    if proves_late and search.best.value > OPEN * search.low and not _soon(search, low, since, last):
         _help(search, last - processor_seconds())
     search.wide = True
     search.run(last if search.best.value < inf else inf)
 
 
-def _soon(search: Search, low: float, times: float) -> bool:
-    """Whether the bound, which rose from `low`, reaches the best if it goes on so for `times` as long."""
-    return search.low > low > 0 and log(search.low / low) * times > log(search.best.value / search.low)
+def _soon(search: Search, low: float, since: float, last: float) -> bool:
+    """Whether the bound, which was `low` at time `since`, reaches the best until `last` if it goes on to rise so."""
+    now = processor_seconds()
+    rising = log(search.low / low) / max(now - since, 1e-9) if search.low > low > 0 else 0.0
+    return rising * (last - now) > log(search.best.value / search.low) if rising else False
 
 
 def _help(search: Search, seconds: float | None) -> None:
