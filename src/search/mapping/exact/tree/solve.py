@@ -58,7 +58,7 @@ mappings, and its bound does not rise to it soon, help takes the time that is le
 `refine` finds more than wide walks do.  Share chosen, not fitted."""
 
 NEAR = 1.01
-"""How far from its bound a search goes on for a proof to the end."""
+"""How far from its bound a search goes on for a proof to the end with perfect factors; others, as near as `OPEN`."""
 
 HELP_NODES = 200_000
 """Nodes after which a search without a time limit gets help."""
@@ -163,9 +163,9 @@ def _go_on(search: Search, clock: _Clock, share: float, helps: Sequence[Help]) -
         if search.best.value > stage.near * search.low and not _soon(search, low, since, last):
             _help(search, min(stage.share * share * clock.limit_s, last - processor_seconds()))
         low, since = search.low, processor_seconds()
-    if search.run(begun + NARROW_SHARE * left, near=NEAR, last=last):
-        return
     proves_late = share == 1.0 and (search.model.timeloop or not search.model.perfect)
+    if search.run(begun + NARROW_SHARE * left, near=OPEN if proves_late else NEAR, last=last):
+        return
     if proves_late and search.best.value > OPEN * search.low and not _soon(search, low, since, last):
         _help(search, last - processor_seconds())
     search.wide = True
