@@ -1,14 +1,21 @@
-"""What a transfer of a given shape becomes: copies of the part inside the tensor, fills of what lies outside."""
+"""What a transfer of a given shape becomes: copies inside the tensor or of rows that an index names, and fills."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...algebra.element import element_dtype
+from ...algebra.lookup import Lookup, lookup_of
 from ...algebra.window import Range
 from ...errors import TilewrightError
 from .boxes import BoxAxis, Piece, Reach, Slot, cut, merge_axes, reach_of
 from .isa import Binding, Isa
 from .tree import Codelet, Fill, Surrogate, Transfer, box_axes
+
+SIDES = 1, 0, 2
+"""The sides of a transfer (source, destination, index) by their place as operands: target, source or table, index."""
+
+TABLE = 1
+"""The place of the table among the operands of a lookup."""
 
 
 @dataclass(frozen=True)
@@ -146,11 +153,10 @@ def plan_transfer(isa: Isa, codelet: Codelet, node: Transfer, box: Box) -> Trans
         for outside in _slabs(box.counts, inside):
             parts += _fills(isa, destination, node.pad, outside, per_step[1], memories)
     if source.rows is not None:
-        from .plan_lookup import plan_lookup
-
         index = codelet.surrogates[source.rows.index]
-        side, found = plan_lookup(isa, source, destination, index, inside, per_step[1])
-        return TransferPlan((*sides, side), (*parts, *found))
+        places = tuple(stride if axis < source.rows.axes else 0 for axis, stride in enumerate(index.strides_bytes))
+        parts += _lookups(isa, (destination, source, index), inside, per_step[1], places, memories)
+        return TransferPlan((*sides, Side(source.rows.index, (1,) * len(places), places)), tuple(parts))
     if all(count > 0 for _, count in inside):
         parts += _copies(isa, source, destination, inside, per_step, memories)
     return TransferPlan(sides, tuple(parts))
@@ -190,9 +196,48 @@ def _copies(
     axes = [BoxAxis(count, (to, from_)) for (_, count), from_, to in zip(region, per_step[0], per_step[1], strict=True)]
     axes.append(BoxAxis(source.element_bytes // unit_bytes, (unit_bytes, unit_bytes)))
     start = [sum(first * stride for (first, _), stride in zip(region, per_step[side], strict=True)) for side in (1, 0)]
-    sides, surrogates = (1, 0), (destination, source)
     for piece in cut(merge_axes(axes), _slots(binding), 2):
-        yield _part(binding, piece, start, sides, surrogates, element, memories, {})
+        yield _part(binding, piece, start, (destination, source), (element, element), memories, {})
+
+
+def _lookups(
+    isa: Isa,
+    surrogates: tuple[Surrogate, Surrogate, Surrogate],
+    region: Region,
+    to: Sequence[int],
+    places: Sequence[int],
+    memories: Mapping[str, int],
+) -> Iterator[Part]:
+    """Copies of rows of a table; operands and `surrogates` are target, table, and the index that names the rows.
+
+    `to` and `places` are bytes of target and index from one step of each axis to the next.  Raises `TilewrightError`
+    (kind `target`) where the machine has no instruction for it.
+    """
+    destination, source, index = surrogates
+    assert source.rows is not None
+    binding, lookup, element = _choose(isa, source, destination, index)
+    size = element_dtype(element).itemsize
+    steps = list(zip(to, source.strides_bytes, places, strict=True))
+    axes = [BoxAxis(count, strides) for (_, count), strides in zip(region, steps, strict=True)]
+    axes.append(BoxAxis(source.element_bytes // size, (size, size, 0)))
+    start = [sum(first * stride[i] for (first, _), stride in zip(region, steps, strict=True)) for i in range(3)]
+    types, values = (element, element, index.element), {lookup.count: source.rows.count}
+    if all(count > 0 for _, count in region):
+        for piece in cut(merge_axes(axes), _slots(binding, lookup), 3):
+            yield _part(binding, piece, start, surrogates, types, memories, values, lookup)
+
+
+def _choose(isa: Isa, source: Surrogate, destination: Surrogate, index: Surrogate) -> tuple[Binding, Lookup, str]:
+    """An instruction, its statement's parts, and the type of the elements that it moves: bytes, or the table's own."""
+    for element in ("u8", "i8", source.element):
+        for binding in isa.lookups(source.memory, destination.memory):
+            lookup = lookup_of(binding.capability.statement)
+            pairs = zip(binding.operands, (destination, source, index), (element, element, index.element), strict=True)
+            if lookup is not None and all(slot.allows(type_, one.memory) for slot, one, type_ in pairs):
+                return binding, lookup, element
+    found = f"none for {source.element} at {index.element} in {index.memory}"
+    expected = f"a mnemonic that copies rows at indices from {source.memory} to {destination.memory}"
+    raise TilewrightError("target", f"machine {isa.machine.name}", expected, found)
 
 
 def _fills(
@@ -210,7 +255,7 @@ def _fills(
     start = [sum(first * stride for (first, _), stride in zip(region, per_step, strict=True))]
     values = dict.fromkeys(binding.immediates, value)
     for piece in cut(merge_axes(axes), _slots(binding), 1):
-        yield _part(binding, piece, start, (1,), (destination,), destination.element, memories, values)
+        yield _part(binding, piece, start, (destination,), (destination.element,), memories, values)
 
 
 def _copier(isa: Isa, source: Surrogate, destination: Surrogate) -> tuple[Binding, str]:
@@ -226,36 +271,45 @@ def _copier(isa: Isa, source: Surrogate, destination: Surrogate) -> tuple[Bindin
     )
 
 
-def _slots(binding: Binding) -> list[Slot]:
-    operands = range(len(binding.operands))
-    return [
-        Slot(dim.name, binding.limit(dim.name), tuple(binding.stride_range(i, dim.name) for i in operands))
-        for dim in binding.capability.dims
-        if dim.name in binding.extents
-    ]
+def _slots(binding: Binding, lookup: Lookup | None = None) -> list[Slot]:
+    """The loops that an instruction offers; over the rows of a lookup the table's place is the index's to say."""
+    slots: list[Slot] = []
+    for dim in binding.capability.dims:
+        if dim.name in binding.extents:
+            strides = [binding.stride_range(i, dim.name) for i in range(len(binding.operands))]
+            if lookup is not None and dim.name == lookup.row:
+                strides[TABLE] = (0, 0)
+            slots.append(Slot(dim.name, binding.limit(dim.name), tuple(strides)))
+    return slots
 
 
 def _part(
     binding: Binding,
     piece: Piece,
     start: Sequence[int],
-    sides: Sequence[int],
     surrogates: Sequence[Surrogate],
-    element: str,
+    types: Sequence[str],
     memories: Mapping[str, int],
     values: Mapping[str, float],
+    lookup: Lookup | None = None,
 ) -> Part:
-    row = binding.row([element] * len(binding.operands), {}, values, {})
+    """The instruction of a piece that begins `start` bytes after the corners of `surrogates`, the operands."""
+    row = binding.row(types, {}, values, {})
+    rows = surrogates[TABLE].rows if lookup is not None else None
+    if lookup is not None and rows is not None:
+        binding.set_stride(row, TABLE, lookup.row, rows.row_bytes, f"rows of {surrogates[TABLE].name}")
     for dim, axis in piece.slots:
         row[binding.extents[dim]] = axis.count
-        for slot, stride in zip(binding.operands, axis.strides, strict=True):
-            if dim in slot.strides:
+        for place, (slot, stride) in enumerate(zip(binding.operands, axis.strides, strict=True)):
+            if dim in slot.strides and (lookup is None or (dim, place) != (lookup.row, TABLE)):
                 row[slot.strides[dim]] = stride
-    axes = [axis for _, axis in piece.slots]
-    size = element_dtype(element).itemsize
     operands: list[PartOperand] = []
-    for i, (slot, side, surrogate) in enumerate(zip(binding.operands, sides, surrogates, strict=True)):
-        reach = reach_of([(axis.count, axis.strides[i]) for axis in axes], size)
-        offset = start[i] + piece.offsets[i]
-        operands.append(PartOperand(side, slot.address, memories[slot.memory], offset, reach, surrogate.constant))
+    for place, (slot, surrogate, type_) in enumerate(zip(binding.operands, surrogates, types, strict=True)):
+        steps = [(axis.count, axis.strides[place]) for _, axis in piece.slots]
+        if rows is not None and place == TABLE:
+            steps.append((rows.count, rows.row_bytes))
+        reach = reach_of(steps, element_dtype(type_).itemsize)
+        offset = start[place] + piece.offsets[place]
+        side, memory = SIDES[place], memories[slot.memory]
+        operands.append(PartOperand(side, slot.address, memory, offset, reach, surrogate.constant))
     return Part(binding, row, tuple(operands))
