@@ -21,6 +21,14 @@ def _div(a: Any, b: Any) -> Any:
     return np.where((first < 0) == (second < 0), quotient, -quotient)
 
 
+def _ceildiv(a: Any, b: Any) -> Any:
+    """The quotient, rounded up: of floats the rounded one, as a scalar formula has it (1.4 by 0.7 is 2)."""
+    first, second = np.asarray(a), np.asarray(b)
+    if first.dtype.kind == "f" or second.dtype.kind == "f":
+        return np.ceil(first / second)
+    return -(-first // second)
+
+
 def _rshift_round(a: Any, s: Any) -> Any:
     value, shift = np.asarray(a, np.int64), np.asarray(s, np.int64)
     return (value + np.where(shift > 0, np.int64(1) << np.maximum(shift - 1, 0), 0)) >> shift
@@ -37,7 +45,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": np.abs,
     "max": np.maximum,
     "min": np.minimum,
-    "ceildiv": lambda a, b: -(-a // b),
+    "ceildiv": _ceildiv,
     "pow": lambda a, b: a**b,
     "sqrt": np.sqrt,
     "exp": np.exp,

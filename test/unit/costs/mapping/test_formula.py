@@ -9,7 +9,14 @@ from tilewright.algebra.parser import parse_expr
 from tilewright.costs.mapping.formula import compile_formula
 from tilewright.errors import TilewrightError
 
-POINTS: list[tuple[int | float, ...]] = [(7, 2, 5), (9, 3, 1), (1, 1, 4), (2.5, 1.0, 4.0), (0.5, 2.0, 0.25)]
+POINTS: list[tuple[int | float, ...]] = [
+    (7, 2, 5),
+    (9, 3, 1),
+    (1, 1, 4),
+    (2.5, 1.0, 4.0),
+    (0.5, 2.0, 0.25),
+    (7.0, 0.7, 1.0),
+]
 
 
 @pytest.mark.parametrize("name", FORMULA_FUNCTIONS)
