@@ -163,6 +163,8 @@ def show_mapped(answer: dict[str, Any]) -> None:
     (units, used), *_ = answer["utilization"].items()
     rows = [
         *cost_rows(answer),
+        ["least of any mapping", number(answer["lower_bound"]["cycles"], "cycles")],
+        ["gap, bound by", f"{100 * answer['gap']:.1f} %, {answer['bound_by']}"],
         ["steps", number(answer["counts"]["steps"])],
         [f"{units} used", share(used)],
         *error_rows(answer),

@@ -59,9 +59,10 @@ def load_model(model: Model, shapes: InputShapes | None = None, products: tuple[
     """A model as a module with its weights attached: a file, an ONNX object, a program of torch, a kernel, or a module.
 
     A kernel is einsum text with bounds, `O[m,n] += A[m,k] * B[k,n]; m=4 n=5 k=6`, or a layer by name,
-    `covenant:bert_gemm1` (`zoo.covenant_layers`).  Networks of the zoo have names, too (`frontends.networks`):
-    `resnet50` has 8-bit integers, `resnet50:f32` floats, with seeded weights.  A module is copied, so that the caller's
-    stays as it is.  `shapes` are for what a model in a file leaves open; what differs from a fixed extent is refused.
+    `covenant:bert_gemm1` (`zoo.covenant_layers`) or `resnet18:conv2_1` (`zoo.mapping_layers`).  Networks of the
+    zoo have names, too (`frontends.networks`): `resnet50` has 8-bit integers, `resnet50:f32` floats, with seeded
+    weights.  A module is copied, so that the caller's stays as it is.  `shapes` are for what a model in a
+    file leaves open; what differs from a fixed extent is refused.
     Einsum text says no element types: f32, or integers where products are of the types `products`.
     """
     check_type("shapes", shapes, (InputShapes, type(None)), "InputShapes")
@@ -69,6 +70,12 @@ def load_model(model: Model, shapes: InputShapes | None = None, products: tuple[
     if isinstance(model, ModuleOp):
         attach(copy := model.clone(), Resources(resources_of(model)))
         return with_fixed_shapes(copy, "the module", shapes)
+    if isinstance(model, str) and not is_kernel(model):
+        from ..frontends.layers import layer_text
+
+        if (text := layer_text(model, shapes.samples)) is not None:
+            shapes.refuse_names(model)
+            model, shapes = text, InputShapes()
     if isinstance(model, str) and is_kernel(model):
         from ..frontends.einsum import einsum_module, integer_types, parse_einsum
 

@@ -8,10 +8,12 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, SSAValue
 
+from ..costs.hierarchy.statement import text_of_problem
 from ..dialects import graph
 from ..dialects.types import Tensor, dtype_of, element_type, tensor
 from ..errors import TilewrightError
 from ..resources import Resources
+from ..zoo import mapping_layers
 from ..zoo.covenant_layers import NETWORKS, Layer, Product, covenant_layer
 from .input_shapes import InputShapes, unknown_name
 from .integer_layers import ENCODERS, encoder_module
@@ -56,6 +58,20 @@ def named_model(name: str) -> ModuleOp | Path | None:
     return named_module(name)
 
 
+def layer_text(name: str, samples: int = 1) -> str | None:
+    """Einsum text of a layer that mappers are compared on, `resnet18:conv2_1`; None for other names.
+
+    Raises `TilewrightError` (kind `layer`) for a layer that the network has not.
+    """
+    network, colon, which = name.partition(":")
+    if not colon or network not in mapping_layers.NETWORKS or network in NETWORKS:
+        return None
+    has_forms = network in NAMES or network in NETWORKS_SHIFTED
+    if has_forms and which not in mapping_layers.layer_names(network):
+        return None
+    return text_of_problem(mapping_layers.layer(name, samples))
+
+
 def named_network(name: str, shapes: InputShapes) -> ModuleOp | None:
     """The network of the zoo called `resnet50`, or `resnet50:f32` for floats; None for other names.
 
@@ -71,6 +87,8 @@ def named_network(name: str, shapes: InputShapes) -> ModuleOp | None:
     forms = [f"{network}:{form}" for form in PRECISIONS if network in NAMES]
     forms += [f"{network}:{SUFFIX}"] * (network in NETWORKS_SHIFTED)
     if colon and forms and name not in forms and not Path(name).exists():
+        if network in mapping_layers.NETWORKS:
+            forms += ["the name of a layer"]
         raise TilewrightError("network", name, f"one of {', '.join(forms)}", repr(given[:60]), "give one of those")
     if network not in NAMES or given not in ("", *PRECISIONS):
         return None

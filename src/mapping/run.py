@@ -125,6 +125,7 @@ class MappedRun:
             "energy_pj": self.prices.energy_pj,
             "dram_bytes": dram_bytes(self.arch, self.problem, self.prices),
         }
+        bounds = bounds_of(self.arch, self.problem)
         return {
             "kernel": self.kernel,
             "target": self.arch.name,
@@ -137,6 +138,9 @@ class MappedRun:
             "model": _counts(self.prices) | {"equal": self.as_modelled},
             "predicted": predicted,
             "predicted_gap": {key: value / had - 1 for key, value in predicted.items() if (had := getattr(self, key))},
+            "lower_bound": bounds.figures(self.arch.levels[-1].word_bits),
+            "gap": self.cycles / bounds.cycles - 1,
+            "bound_by": bounds.binding["cycles"],
             "proven": self.proven,
             "loops": loop_nest(self.arch, self.problem, self.mapping),
             "mapping": mapping_as_json(self.arch, self.problem, self.mapping),

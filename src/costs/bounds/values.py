@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
 Json = dict[str, object]
 
@@ -21,6 +22,11 @@ class Bounds:
     cycles: int
     dram_words: float
     binding: dict[str, str]
+
+    def figures(self, word_bits: int) -> dict[str, float]:
+        """The `lower_bound` of a run: cycles, pJ, and bytes of the outermost level's words of so many bits."""
+        moved = ceil(self.dram_words * word_bits / 8)
+        return {"cycles": self.cycles, "energy_pj": self.energy_pj, "dram_bytes": moved}
 
     def as_json(self) -> Json:
         """The `lower_bound` of an answer."""

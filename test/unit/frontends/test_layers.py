@@ -53,6 +53,19 @@ def test_other_names_are_someone_elses():
         named_module("covenant:bert_gemm9")
 
 
+def test_layers_that_mappers_are_compared_on_are_kernels():
+    module = load_model("resnet18:conv5_2", InputShapes(batch=2))
+    shapes = [shape_of(arg) for arg in find_function(module).body.block.args]
+    assert shapes == [(2, 512, 9, 9), (512, 512, 3, 3)]
+    assert load_model("resnet18:shifted") is not None
+    with pytest.raises(TilewrightError, match="one of resnet18:shifted, the name of a layer, found 'conv9_9'"):
+        load_model("resnet18:conv9_9")
+    with pytest.raises(TilewrightError, match="one of conv1, conv2"):
+        load_model("alexnet:conv9_9")
+    with pytest.raises(TilewrightError, match="leave out --dim"):
+        load_model("alexnet:conv1", InputShapes(dims={"n": 2}))
+
+
 def test_networks_have_a_precision_a_batch_and_tokens():
     for name, element in (("gpt2_small_decode", "int8"), ("gpt2_small_decode:f32", "float32")):
         module = named_network(name, InputShapes(batch=2, dims={"tokens": 5}))
@@ -60,7 +73,7 @@ def test_networks_have_a_precision_a_batch_and_tokens():
         shapes = {str(dtype_of(element_of(arg))): shape_of(arg) for arg in find_function(module).body.block.args[1:2]}
         assert shapes == {element: (2, 12, 4, 64)}
     assert named_network("resnet18", InputShapes()) is None
-    with pytest.raises(TilewrightError, match="expected one of resnet50:i8, resnet50:f32, found 'conv1'"):
+    with pytest.raises(TilewrightError, match="resnet50:f32, the name of a layer, found 'conv1'"):
         named_network("resnet50:conv1", InputShapes())
     with pytest.raises(TilewrightError, match="'tokens'"):
         named_network("gpt", InputShapes(dims={"sequence": 5}))

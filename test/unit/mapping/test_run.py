@@ -60,6 +60,9 @@ def test_a_kernel_runs_as_it_is_mapped(target: str, tmp_path: Path):
     memories, modelled = answer["counts"]["memories"], answer["model"]["memories"]
     assert memories["DRAM"]["tensors"]["A"] == modelled["DRAM"]["tensors"]["A"] == dict(reads=84, fills=0, updates=0)
     assert answer["model"]["equal"]
+    least, ran = answer["lower_bound"], answer["predicted"]
+    assert all(0 < least[key] <= ran[key] for key in ("cycles", "energy_pj", "dram_bytes"))
+    assert answer["gap"] == pytest.approx(ran["cycles"] / least["cycles"] - 1)
     assert answer["predicted_gap"] == {"cycles": 0, "energy_pj": pytest.approx(0), "dram_bytes": 0}
 
 
