@@ -151,8 +151,10 @@ def cut_dims(problem: Problem, buffer: str, grid: Grid, reductions: tuple[str, .
     return tuple(d for d in grid.dims if d in names and (d not in reductions or private))
 
 
-def fits(problem: Problem, grid: Grid, copies: int, reductions: tuple[str, ...]) -> tuple[Array, dict[str, Array]]:
-    """Which candidates fit in every memory, and how many copies of each buffer they hold."""
+def demands(
+    problem: Problem, grid: Grid, copies: int, reductions: tuple[str, ...]
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Bytes of each memory that candidates hold at once, aligned, and how many copies of each buffer these are."""
     used: dict[str, Any] = {}
     held: dict[str, Array] = {}
     for buffer in problem.group.buffers:
@@ -167,6 +169,12 @@ def fits(problem: Problem, grid: Grid, copies: int, reductions: tuple[str, ...])
         align = memory_of(problem.pricer.machine, memory).align_bytes
         one = tile_elements(problem, buffer, grid, cut) * buffer.element_bytes
         used[memory] = used.get(memory, 0) + held[buffer.name] * (-(-one // align) * align)
+    return used, held
+
+
+def fits(problem: Problem, grid: Grid, copies: int, reductions: tuple[str, ...]) -> tuple[Array, dict[str, Array]]:
+    """Which candidates fit in every memory, and how many copies of each buffer they hold."""
+    used, held = demands(problem, grid, copies, reductions)
     good: Array = np.ones(grid.shape, bool)
     for memory, demand in used.items():
         good = good & (demand <= memory_of(problem.pricer.machine, memory).capacity_bytes)

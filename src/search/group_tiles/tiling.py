@@ -20,7 +20,7 @@ from ...costs.mapping.place import memory_of
 from ...costs.mapping.problem import Group, touches
 from ...costs.mapping.tree import Hold, Leaf, Loop, Node
 from ...errors import InfeasibleError, TilewrightError
-from .candidates import Problem, busy, cost, cut_dims, fits, flows, tile_elements, traffic
+from .candidates import Problem, busy, cost, demands, fits, flows, traffic
 from .grid import MAX_PARTS, Grid, sizes
 
 Array = NDArray[Any]
@@ -118,14 +118,8 @@ def _infeasible(problem: Problem) -> InfeasibleError:
     """Which memory the smallest tiles overflow, and by how much."""
     dims = (*problem.parallel, *problem.reductions)
     grid = Grid.of({d: (-(-problem.group.extents[d] // MAX_PARTS),) for d in dims}, problem.group.extents)
-    demand: dict[str, int] = {}
-    for buffer in problem.group.buffers:
-        memory = problem.memories.get(buffer.name)
-        if memory is None:
-            continue
-        cut = cut_dims(problem, buffer.name, grid, problem.reductions)
-        size = int(np.asarray(tile_elements(problem, buffer, grid, cut)).reshape(-1)[0]) * buffer.element_bytes
-        demand[memory] = demand.get(memory, 0) + size
+    used, _ = demands(problem, grid, 1, problem.reductions)
+    demand = {memory: int(np.asarray(size).reshape(-1)[0]) for memory, size in used.items()}
     worst = max(demand, key=lambda m: demand[m] - memory_of(problem.pricer.machine, m).capacity_bytes)
     bound = memory_of(problem.pricer.machine, worst).capacity_bytes
     return InfeasibleError(

@@ -113,3 +113,13 @@ def test_nothing_fits():
         tile_group(rows, PRICER)
     assert error.value.resource == "memory SPAD"
     assert (error.value.demand, error.value.bound, error.value.unit) == (3200, 1024, "bytes")
+
+
+def test_what_the_smallest_tiles_need_is_aligned_and_enough():
+    """Three tiles of 4 bytes each take 64 of a memory of lines of 64 bytes."""
+    machine, gemm = load_target("edge16:GBUF.banks=1,GBUF.depth=128"), matmul(33, 17, 70)
+    with pytest.raises(InfeasibleError) as error:
+        tile_group(gemm, Pricer(machine))
+    assert (error.value.demand, error.value.bound) == (192, 128)
+    assert "found 192 bytes; a GBUF of 192 bytes would hold the smallest tiles" in str(error.value)
+    assert tile_group(gemm, Pricer(load_target("edge16:GBUF.banks=1,GBUF.depth=192")))
