@@ -15,7 +15,7 @@ from ...dialects.graph.nodes import node_names
 from ...dialects.layer_attributes import PLANNED, set_nodes
 from ...dialects.types import shape_of, tensor_type
 from ...errors import TilewrightError
-from ...resources import resources_of
+from ...resources import Resources, resources_of
 from ..graph.graph_fuse import EPILOGUE, find_clusters, is_constant
 from ..graph.samples import samples_of
 from . import contraction, movement, window
@@ -77,9 +77,11 @@ class ConvertGraphToNestPass(ModulePass):
     by_sample: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        names = {weight.resource for weight in op.walk() if isinstance(weight, graph.WeightOp)}
+        resources = resources_of(op)
         for function in op.ops:
             if isinstance(function, func.FuncOp) and function.body.blocks:
-                _Conversion(op, function, self).run()
+                _Conversion(op, function, self, resources, names).run()
 
 
 @dataclass
@@ -92,9 +94,16 @@ class _Open:
 
 
 class _Conversion:
-    """Replaces the layers of one function."""
+    """Replaces the layers of one function; `weights` are the names of all weights in the module."""
 
-    def __init__(self, module: ModuleOp, function: func.FuncOp, options: ConvertGraphToNestPass) -> None:
+    def __init__(
+        self,
+        module: ModuleOp,
+        function: func.FuncOp,
+        options: ConvertGraphToNestPass,
+        resources: Resources,
+        weights: set[str],
+    ) -> None:
         self.block = function.body.block
         self.in_place = options.in_place
         self.done: dict[Operation, None] = {}  # in order
@@ -106,10 +115,8 @@ class _Conversion:
         self.machine = machine_of_queues(module)
         samples = samples_of(self.block) if options.by_sample else 1
         self.shared = shared_operands(module, self.block, samples) if options.in_place else frozenset[SSAValue]()
-        self.scope = Scope(self._emit, resources_of(module))
-        for op in module.walk():
-            if isinstance(op, graph.WeightOp):
-                self.scope.taken.add(op.resource)
+        self.weights = weights
+        self.scope = Scope(self._emit, resources, taken={*weights})
 
     def _emit(self, op: Operation) -> None:
         assert self.at is not None
@@ -117,6 +124,8 @@ class _Conversion:
             set_nodes(op, [self.nodes.of(name) for layer in self.layers if (name := graph.name_of(layer)) is not None])
             marks = (layer.attributes.get(PLANNED) for layer in self.layers)
             op.attributes |= {PLANNED: mark for mark in marks if mark is not None}
+        elif isinstance(op, graph.WeightOp):
+            self.weights.add(op.resource)
         Rewriter.insert_op(op, InsertPoint.before(self.at))
 
     def run(self) -> None:
@@ -165,8 +174,7 @@ class _Conversion:
                 made.add(root)
                 continue
             builder = GroupBuilder(self.scope.unique("copy"))
-            copied = movement.whole(value, builder)
-            self._emit(group := builder.finish([copied.value], None))
+            self._emit(group := builder.finish([movement.whole(value, builder).value], None))
             last.operands[i] = group.outs[0]
 
     def _final(self, value: SSAValue) -> SSAValue:
@@ -199,23 +207,8 @@ class _Conversion:
                 self._reshape(op)
             case graph.LookupOp():
                 self._lookup(op)
-            case graph.LayerGroupOp():
-                self._enter(op)
-                for member in op.members():
-                    self._convert(member)
-                self._leave(op)
-            case graph.FusedGroupOp() if "tile_rows" in op.attributes:
-                self._enter(op)
-                self._tiled(op)
-                self._leave(op)
-            case graph.FusedGroupOp():
-                self._enter(op)
-                members = [member for member in op.members() if isinstance(member, graph.LayerOp)]
-                if _is_one_layer(members):
-                    self._layers(_anchor_first(members), graph.name_of(op), one=True)
-                else:
-                    self._layers(op.members(), graph.name_of(op))
-                self._leave(op)
+            case graph.LayerGroupOp() | graph.FusedGroupOp():
+                self._group(op)
             case graph.ConcatOp() if self.in_place and is_read_in_place(op):
                 self._join(op)
             case graph.LayerOp():
@@ -225,20 +218,28 @@ class _Conversion:
         if op.parent is self.block:
             self.done |= dict.fromkeys(layers or [op])
 
-    def _enter(self, op: graph.GroupOp) -> None:
-        for arg, value in zip(op.body.block.args, op.inputs, strict=True):
-            self.scope.values[arg] = self.scope.outer(value)
-
-    def _leave(self, op: graph.GroupOp) -> None:
+    def _group(self, op: graph.LayerGroupOp | graph.FusedGroupOp) -> None:
+        self.scope.values |= {
+            x: self.scope.outer(value) for x, value in zip(op.body.block.args, op.inputs, strict=True)
+        }
+        members = [member for member in op.members() if isinstance(member, graph.LayerOp)]
+        if isinstance(op, graph.LayerGroupOp):
+            for member in op.members():
+                self._convert(member)
+        elif "tile_rows" in op.attributes:
+            self._tiled(op)
+        elif _is_one_layer(members):
+            self._layers(_anchor_first(members), graph.name_of(op), one=True)
+        else:
+            self._layers(op.members(), graph.name_of(op))
         for result, value in zip(op.outputs, op.yielded, strict=True):
             self.scope.values[result] = self.scope.outer(value)
 
     def _keep(self, value: SSAValue, name: str, before: Operation | None) -> None:
         """A weight or an input as a map."""
         builder = GroupBuilder(self.scope.unique(f"{name}.kept"))
-        kept = movement.whole(value, builder)
         self.at, self.layers = before, ()
-        self._emit(group := builder.finish([kept.value], None))
+        self._emit(group := builder.finish([movement.whole(value, builder).value], None))
         self.scope.values[value] = group.outs[0]
 
     def _read_as_vector(self, op: graph.WeightOp) -> None:
@@ -324,9 +325,8 @@ class _Conversion:
         return anchor(layer, current.builder, self.scope)  # pyright: ignore
 
     def _copy(self, layer: graph.LayerOp) -> None:
-        name = self._name(layer)
         self.layers = [layer]
-        result = PIECES[type(layer)](layer, name, self.scope)  # pyright: ignore
+        result = PIECES[type(layer)](layer, self._name(layer), self.scope)  # pyright: ignore
         self.scope.values[layer.result] = result
         label = graph.name_of(layer)
         if label is not None and isinstance(result.owner, Operation):
