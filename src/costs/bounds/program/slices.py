@@ -73,12 +73,26 @@ def _alike(step: Step | View | Join, sources: Sequence[int], shapes: Sequence[Se
             return sizes, step.axis, tuple(map(sources.index, step.sources))
 
 
+def _needs(network: Network, asked: Sequence[dict[Demand, list[int]]]) -> dict[tuple[int, Demand], Need]:
+    """Of all that is asked of each value, and of what that needs, which is added to `asked`."""
+    shapes = [value.shape for value in network.values]
+    needs: dict[tuple[int, Demand], Need] = {}
+    kinds: dict[tuple[object, ...], _Kind] = {}
+    for step in reversed(network.steps):
+        sources = tuple(dict.fromkeys(step.sources))
+        kind = kinds.setdefault(_alike(step, sources, shapes), _Kind(step, sources, {}))
+        for demand in asked[step.target]:
+            found = needs[step.target, demand] = kind.need(demand, sources, shapes)
+            for value, part in (*found.reads, *found.either):
+                asked[value].setdefault(part, [])
+    return needs
+
+
 def needed(network: Network, steps: Sequence[Step], counted: Sequence[int], parts: Sequence[Reads]) -> Floats:
     """A row for each of `parts`, with the columns of `Slices`: of all that it needs, what is needed most of it.
 
     Rows of what is between are there until the last that needs them has its own.
     """
-    shapes = [value.shape for value in network.values]
     externals = [i for i, value in enumerate(network.values) if value.external]
     column = {value: i for i, value in enumerate(externals)}
     place = {steps[k].target: len(externals) + i for i, k in enumerate(counted)}
@@ -86,17 +100,8 @@ def needed(network: Network, steps: Sequence[Step], counted: Sequence[int], part
     for number, reads in enumerate(parts):
         for value, demand in reads:
             asked[value].setdefault(demand, []).append(number)
-    needs: dict[tuple[int, Demand], Need] = {}
-    waiting = Counter[tuple[int, Demand]]()
-    kinds: dict[tuple[object, ...], _Kind] = {}
-    for step in reversed(network.steps):
-        sources = tuple(dict.fromkeys(step.sources))
-        kind = kinds.setdefault(_alike(step, sources, shapes), _Kind(step, sources, {}))
-        for demand in asked[step.target]:
-            found = needs[step.target, demand] = kind.need(demand, sources, shapes)
-            waiting.update((*found.reads, *found.either))
-            for value, part in (*found.reads, *found.either):
-                asked[value].setdefault(part, [])
+    needs = _needs(network, asked)
+    waiting = Counter(read for found in needs.values() for read in (*found.reads, *found.either))
     own = np.zeros((len(parts), len(externals) + len(counted)))
     rows: dict[tuple[int, Demand], Floats] = {}
 
