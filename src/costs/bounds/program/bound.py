@@ -112,7 +112,8 @@ def _read_once(
     """A map of which all elements are read, each with elements of a weight with which no other ones are read but those
     at the same place along the axes behind: one of each sample of a batch.
     """
-    own = {name for form in read.forms for name in form.names}
+    own = {form.names[0] for form in read.forms if len(form.names) == 1}
+    added = {name for form in read.forms for name in form.names} - own
     for other in step.reads:
         shape = shapes[other.value]
         axes = [axis for axis, size in enumerate(shape) if size > 1]
@@ -121,6 +122,7 @@ def _read_once(
         names = [other.forms[axis].names[0] for axis in axes]
         behind = [name in own for name in names]
         whole = prod(step.extents[name] for name in set(names)) == prod(shape) and len(set(names)) == len(names)
+        whole = whole and not added & set(names)
         if whole and any(behind) and behind == sorted(behind):
             value = _without_views(makers, other.value)
             together = prod(shape[axis] for axis, named in zip(axes, behind, strict=True) if not named)

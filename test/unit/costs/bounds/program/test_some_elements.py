@@ -118,9 +118,9 @@ def needed(chosen: Iterable[tuple[int, int, int]], height: int, width: int) -> s
     return found
 
 
-def dense(samples: int, rows: int, columns: int) -> tuple[Floats, int]:
+def dense(samples: int, rows: int, columns: int, diagonals: bool = False) -> tuple[Floats, int]:
     """Four sums of products of all of a map, each the largest of a window of 3 x 3 of another one, with zeros around,
-    for each of some samples.
+    for each of some samples; places have weights of their own, or diagonals have.
 
     Elements of that one take a cycle each on the vector unit of `edge16`, and so do loads of the four weights of each.
     """
@@ -130,18 +130,22 @@ def dense(samples: int, rows: int, columns: int) -> tuple[Floats, int]:
     made = net.kernel("Y[b, y, x] += B[p]", size, dims | {"p": 128}, B=numbers)
     window = dims | {"r": 3, "s": 3}
     last = net.kernel("Y[b, y, x] max= A[b, y + r - 1, x + s - 1]", size, window, padded="A", A=made)
-    weight = net.tensor(4, rows, columns)
-    text = "Y[b, n] += X[b, y, x] * W[n, y, x]"
+    weight = net.tensor(4, rows + columns - 1) if diagonals else net.tensor(4, rows, columns)
+    text = f"Y[b, n] += X[b, y, x] * W[n, {'y + x' if diagonals else 'y, x'}]"
     return net, net.kernel(text, (samples, 4), dims | {"n": 4}, X=last, W=weight)
 
 
-def fewest_cycles(samples: int, rows: int, columns: int, room: int) -> int:
-    """Of all programs that make an element and load the weights of another in each cycle; all else takes no time, and
-    the chip holds the weights of `room` elements.
+def fewest_cycles(size: tuple[int, int, int], room: int, diagonals: bool = False) -> int:
+    """Of all programs that make an element and load the weights of a place, or diagonal, in each cycle; all else takes
+    no time, and the chip holds the weights of `room` of these.
     """
-    places = list(product(range(rows), range(columns)))
+    samples, rows, columns = size
+    weights = {(y, x): (y + x, 0) if diagonals else (y, x) for y, x in product(range(rows), range(columns))}
+    places = sorted(set(weights.values()))
     elements = list(product(range(samples), range(rows), range(columns)))
-    windows = {(y, x): set(product(range(samples), around(y, rows), around(x, columns))) for y, x in places}
+    windows: dict[Place, set[tuple[int, int, int]]] = {at: set() for at in places}
+    for (y, x), at in weights.items():
+        windows[at] |= set(product(range(samples), around(y, rows), around(x, columns)))
     states, cycles = {(frozenset[tuple[int, int, int]](), frozenset[Place](), frozenset[Place]())}, 0
     while not any(len(done) == len(places) for *_, done in states):
         cycles += 1
@@ -174,7 +178,13 @@ def fewest_cycles(samples: int, rows: int, columns: int, room: int) -> int:
 def test_dense_layers_against_all_programs(size: tuple[int, int, int], room: int):
     """A cycle more makes the numbers that are summed, and the maxima take a part of one."""
     net, y = dense(*size)
-    assert last_reads(net, y, 16 * room) <= fewest_cycles(*size, room) + 2
+    assert last_reads(net, y, 16 * room) <= fewest_cycles(size, room) + 2
+
+
+@pytest.mark.parametrize(("size", "room"), [((1, 2, 3), 1), ((1, 3, 3), 1), ((2, 2, 2), 1), ((1, 2, 4), 2)])
+def test_weights_of_diagonals_against_all_programs(size: tuple[int, int, int], room: int):
+    net, y = dense(*size, diagonals=True)
+    assert last_reads(net, y, 16 * room) <= fewest_cycles(size, room, diagonals=True) + 2
 
 
 def test_dense_layers():
