@@ -19,6 +19,7 @@ from ...resources import Resources, resources_of
 from ..graph.graph_fuse import EPILOGUE, find_clusters, is_constant
 from ..graph.samples import samples_of
 from . import contraction, movement, window
+from .addends import begin_with_addends
 from .builder import GroupBuilder, Term
 from .diagonals import diagonals, read_as_vector
 from .elementwise import ELEMENTWISE, Frame
@@ -301,7 +302,8 @@ class _Conversion:
             joins = current is not None and (_joins(layer, current) or (one and type(layer) in ELEMENTWISE))
             if current is not None and not joins:
                 current = self._close(current)
-            if type(layer) in PIECES and not _is_constant_pad(layer):
+            is_filled = isinstance(layer, graph.PadOp) and layer.mode.data == graph.PadMode.CONSTANT
+            if type(layer) in PIECES and not is_filled:
                 self._copy(layer)
             elif isinstance(layer, graph.ReshapeOp):
                 self._reshape(layer)
@@ -341,6 +343,8 @@ class _Conversion:
         current.builder.name = self.scope.unique(label or self._part_name(current))
         op = current.builder.finish([current.terms[v].value for v in kept], label)
         op.attributes |= self.marks
+        if self.in_place:
+            begin_with_addends(op)
         if self.machine is not None:
             read_narrow(op, self.machine)
         self.layers = current.layers
@@ -381,10 +385,6 @@ def _anchor_first(layers: Sequence[graph.LayerOp]) -> list[graph.LayerOp]:
             read = [by_result[value] for value in layer.operands if value in by_result]
             found |= dict.fromkeys([*read, layer])
     return list(found)
-
-
-def _is_constant_pad(layer: graph.LayerOp) -> bool:
-    return isinstance(layer, graph.PadOp) and layer.mode.data == graph.PadMode.CONSTANT
 
 
 def _joins(layer: graph.LayerOp, current: _Open) -> bool:

@@ -10,7 +10,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...algebra.affine import make_affine
 from ...costs.mapping.problem import Group, Kernel, touches
 from ...dialects import nest
-from .storage import readers_of
+from .storage import readers_of, storage_of
 from .trees import group_of
 
 
@@ -18,8 +18,9 @@ def overwritable(op: nest.GroupOp) -> dict[str, nest.KernelOp]:
     """Inputs that the result may overwrite -> the kernel that then writes there first.
 
     That kernel, the first to write the result's bytes, assigns each element once, and what reads the input reads the
-    same element, in no later kernel: sums of products have bytes of their own before.  Nobody reads the input or the
-    result beyond its borders, since such maps have room around them (`padded_maps`).
+    same element, in no later kernel: sums of products have bytes of their own before, or begin with the input
+    (`begin_with_addends`).  No other input has its bytes.  Nobody reads the input or the result beyond its borders,
+    since such maps have room around them (`padded_maps`).
     """
     if len(op.yielded) != 1 or _is_padded(op.outs[0]):
         return {}
@@ -27,8 +28,9 @@ def overwritable(op: nest.GroupOp) -> dict[str, nest.KernelOp]:
     if first is None:
         return {}
     group, found = group_of(op), dict[str, nest.KernelOp]()
+    stored = [storage_of(value) for value in op.inputs]
     for name, argument, value in zip(op.input_names, op.body.block.args, op.inputs, strict=True):
-        alike = argument.type == op.yielded[0].type and not _is_padded(value)
+        alike = argument.type == op.yielded[0].type and not _is_padded(value) and stored.count(storage_of(value)) == 1
         if alike and _may_lie_in(group, first.sym_name.data, name.data):
             found[name.data] = first
     return found
@@ -37,8 +39,13 @@ def overwritable(op: nest.GroupOp) -> dict[str, nest.KernelOp]:
 def overwrite(op: nest.GroupOp, name: str, kernel: nest.KernelOp) -> None:
     """Let the result of a group lie where its input `name` lies from `kernel` on, as `overwritable` says."""
     argument = next(arg for n, arg in zip(op.input_names, op.body.block.args, strict=True) if n.data == name)
+    begin_with(kernel, argument)
+
+
+def begin_with(kernel: nest.KernelOp, start: SSAValue) -> None:
+    """Let a kernel go on from `start`, whatever it begins with, in the bytes of that."""
     label, statement, operands = kernel.sym_name.data, kernel.statement.data, kernel.operands_by_name
-    made = nest.KernelOp(label, statement, operands, kernel.result.type, init=argument, pad=kernel.pads)
+    made = nest.KernelOp(label, statement, operands, kernel.result.type, init=start, pad=kernel.pads)
     made.result.name_hint = kernel.result.name_hint
     Rewriter.insert_op(made, InsertPoint.before(kernel))
     Rewriter.replace_op(kernel, [], [made.result])

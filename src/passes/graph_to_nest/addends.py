@@ -1,0 +1,96 @@
+"""Sums of products that begin with what is added to them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import f32
+from xdsl.ir import BlockArgument, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...algebra.expr import Access, Call, Expr, Statement
+from ...dialects import nest
+from ...dialects.types import element_of
+from ..nest.overwriting import begin_with
+
+
+def begin_with_addends(group: nest.GroupOp) -> None:
+    """Let sums of products in f32 begin with an input of the group that is added to them.
+
+        %0 = nest.kernel @bias "Y[n, k] = B[k]" (B = %B)
+        %1 = nest.kernel @mac "Y[n, k] += X[n, c] * W[k, c]" (X = %X, W = %W) into %0
+        %2 = nest.kernel @add "Y[n, k] = A[n, k] + C[n, k]" (A = %1, C = %C) into %1
+
+    becomes
+
+        %0 = nest.kernel @add "Y[n, k] = A[n, k] + B[k]" (A = %C, B = %B)
+        %1 = nest.kernel @mac "Y[n, k] += X[n, c] * W[k, c]" (X = %X, W = %W) into %0
+
+    The result may then lie in the place of the input, although it has the bytes of the sums of products, and the bias
+    takes no kernel of its own.  Numbers are added in another order.
+    """
+    for kernel in group.kernels:
+        added = _added(kernel)
+        first = None if added is None else _first_sum(added.made)
+        if added is not None and first is not None:
+            _begin(first, kernel, added)
+
+
+class Added(NamedTuple):
+    """A kernel, and the input of its group that is added to its result, read by `access`."""
+
+    made: nest.KernelOp
+    addend: BlockArgument
+    access: Access
+
+
+def _added(add: nest.KernelOp) -> Added | None:
+    """What a kernel adds to a result, if that is an input, and nothing else reads the result."""
+    match add.statement.data:
+        case Statement(Access(_, target), "=", Call("add", (Access() as a, Access() as b))):
+            pairs = (a, b), (b, a)
+        case _:
+            return None
+    values = add.operands_by_name
+    for own, other in pairs:
+        made, addend = values[own.tensor], values[other.tensor]
+        alone = add.init is made and own.indices == target and sum(1 for _ in made.uses) == 2
+        if alone and isinstance(made.owner, nest.KernelOp) and isinstance(addend, BlockArgument):
+            return Added(made.owner, addend, other) if element_of(addend) == f32 == element_of(made) else None
+    return None
+
+
+def _first_sum(made: nest.KernelOp) -> nest.KernelOp | None:
+    """The first of sums of products that go on from each other to `made`, where nothing else reads them."""
+    start = made.init
+    if made.statement.data.reduce != "+=" or isinstance(start, BlockArgument):
+        return None
+    if start is None:
+        return made
+    before = start.owner
+    if not isinstance(before, nest.KernelOp) or not start.has_one_use():
+        return None
+    return made if before.statement.data.reduce == "=" else _first_sum(before)
+
+
+def _begin(first: nest.KernelOp, add: nest.KernelOp, added: Added) -> None:
+    """Let a sum begin with what is added to what it begins with."""
+    target, start = add.statement.data.target, first.init
+    assert isinstance(target, Access)
+    own: Expr = Access("A", added.access.indices)
+    operands: dict[str, SSAValue] = {"A": added.addend}
+    bias = start.owner if start is not None else None
+    if isinstance(bias, nest.KernelOp) and bias.init is None and isinstance(bias.statement.data.value, Access):
+        operands["B"], start = bias.inputs[0], None
+        own = Call("add", (own, Access("B", bias.statement.data.value.indices)))
+    elif start is not None:
+        operands["B"] = start
+        own = Call("add", (own, Access("B", target.indices)))
+    made = nest.KernelOp(add.sym_name.data, Statement(target, "=", own), operands, add.result.type, init=start)
+    made.result.name_hint = add.result.name_hint
+    Rewriter.insert_op(made, InsertPoint.before(first))
+    begin_with(first, made.result)
+    if start is None and isinstance(bias, nest.KernelOp):
+        Rewriter.erase_op(bias)
+    assert add.init is not None
+    Rewriter.replace_op(add, [], [add.init])
