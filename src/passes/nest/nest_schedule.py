@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf
+from math import inf, prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i64
@@ -245,9 +245,12 @@ class Reader:
         question = "problem", self.forms[layer]
         problem = self.pricer.remembered(question, partial(Problem.of, layer.problem, self.pricer))
         tile = dict(layer.problem.extents)
-        updates = -(-tile[layer.row] // rows) if rows else 1
-        if rows:
-            tile[layer.row] = min(rows, tile[layer.row])
+        updates = 1
+        if rows:  # of one sample after another
+            samples = {layer.sample: 1} if layer.sample else {}
+            cut = {**samples, layer.row: min(rows, tile[layer.row])}
+            updates = prod(-(-tile[dim] // size) for dim, size in cut.items())
+            tile |= cut
         found: dict[str, float] = {}
         for place, bound in zip(problem.places, problem.bound, strict=True):
             unit = place.match.capability.node
