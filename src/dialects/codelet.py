@@ -214,7 +214,7 @@ class LoopOp(PlainOp):
 
 @irdl_op_definition
 class LocalOp(PlainOp):
-    """A piece of memory for the window that `accesses` touch over the current ranges (see `algebra.window`).
+    """A piece of memory for the window that `accesses` touch over the current ranges (see `algebra.affine`).
 
     Its type has the window's size over full tiles, which is also its layout for a shorter last tile.  Each time the op
     runs it stands for the next of `buffers` copies; `addresses` has the byte address of each once allocated.  `kept`:

@@ -32,7 +32,7 @@ from xdsl.ir import Operation, Region, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.traits import NoTerminator, SymbolOpInterface
 
-from ..algebra.window import Range
+from ..algebra.affine import Range
 from .codelet_attributes import SurrogateType
 from .properties import PlainOp, RuledOp
 from .syntax import Body, Count, Word

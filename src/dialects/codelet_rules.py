@@ -8,10 +8,9 @@ from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ..algebra.affine import Affine, index_forms
+from ..algebra.affine import Affine, Axis, index_forms, window
 from ..algebra.expr import Access, Call, accesses, dims_of, print_expr, scalars_of, tensors_of
 from ..algebra.parser import parse_expr
-from ..algebra.window import Axis, window
 from ..errors import TilewrightError
 from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, ProgramOp, RowsOp, TensorOp, TransferOp, ViewOp
 from .codelet_attributes import SurrogateType

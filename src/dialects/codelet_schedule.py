@@ -8,8 +8,8 @@ narrows the current range of `i` to so many iterations from there, so that sever
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ..algebra.affine import Share
 from ..algebra.expr import reduction_dims
-from ..algebra.window import Share
 from .codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, TransferOp, ViewOp
 
 

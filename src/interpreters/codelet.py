@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl_callable, register_impls
 from xdsl.ir import Operation, SSAValue
 
-from ..algebra.affine import Affine, index_forms
+from ..algebra.affine import Affine, Axis, Range, form_low, form_span, index_forms, narrowed
 from ..algebra.evaluate import run_strided
 from ..algebra.expr import (
     Access,
@@ -30,7 +30,6 @@ from ..algebra.expr import (
     reduction_dims,
     tensors_of,
 )
-from ..algebra.window import Axis, Range, form_low, form_span, narrowed
 from ..arrays import undefined
 from ..dialects import codelet
 from ..dialects.codelet_rules import access_axes, local_axes, shift_of, surrogate

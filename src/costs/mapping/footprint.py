@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...algebra.affine import Affine
-from ...algebra.window import step_of
+from ...algebra.affine import Affine, step_of
 
 Ranges = Mapping[str, tuple[int, int]]
 """Dim -> (first, past the last)."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...algebra.window import step_of
+from ...algebra.affine import step_of
 from ...errors import TilewrightError
 from ...machine import Memory
 from .binding import Binding, Pricer, Split

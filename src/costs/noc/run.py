@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from ...errors import TilewrightError
 from ..compiled import bare, bare_entry
 from ..hierarchy import Architecture
-from .make_net import make_net
 from .mesh import IN, LOCAL
-from .network import HOPS, IN_FLIGHT, MOVED, Net, cycle
+from .network import HOPS, IN_FLIGHT, MOVED, Net, cycle, make_net
 from .program import MeshProgram, mesh_level
 
 Ints = NDArray[np.int64]

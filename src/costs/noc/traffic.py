@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from ...errors import TilewrightError
 from ..compiled import bare_entry
-from .make_net import make_net
 from .mesh import Mesh, Routes
-from .network import GONE, HOPS, IN_FLIGHT, MOVED, NOBODY, Net, cycle, joined
+from .network import GONE, HOPS, IN_FLIGHT, MOVED, NOBODY, Net, cycle, joined, make_net
 
 Ints = NDArray[np.int64]
 

@@ -9,9 +9,9 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 
 from ...dialects.types import dtype_of, element_of, shape_of
 from ...errors import TilewrightError
-from .blocks import BlockedWeights, blocked_product
 from .formulas import Formulas
 from .load import Array, check_size
+from .quantization import BlockedWeights, blocked_product
 from .scope import Node, Scope, Value
 from .types import DType, schema_of
 from .values import unpacked

@@ -11,9 +11,9 @@ from xdsl.ir import SSAValue
 from ...dialects import graph
 from ...dialects.types import element_of, si8
 from .arguments import broadcast_shape
-from .blocks import blocked_product
 from .formulas import Formulas
 from .load import Array, check_size
+from .quantization import blocked_product
 from .scope import Node, Scope, Value, shape_of
 from .windows import ConvWindow, conv_window
 

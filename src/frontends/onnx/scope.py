@@ -22,7 +22,7 @@ from .load import TYPE_LEVER, Array
 from .values import Values
 
 if TYPE_CHECKING:
-    from .blocks import BlockedWeights
+    from .quantization import BlockedWeights
 
 __all__ = ["RUNTIME_TYPES", "Scope", "Value", "check_numbers", "element_type", "shape_of"]
 

@@ -16,8 +16,7 @@ from ..codelet_to_queues.meaning import check_meanings
 from ..codelet_to_queues.obligations import Problem, build_placements, build_problem
 from ..codelet_to_queues.prove import refute
 from ..codelet_to_queues.read import Tensors, read_codelet, read_tensors, tensor_bytes, tensor_lives
-from ..codelet_to_queues.turns import Rings, check_rows
-from ..codelet_to_queues.written import check_views, check_written
+from ..codelet_to_queues.written import Rings, check_rows, check_views, check_written
 
 
 @dataclass(frozen=True)

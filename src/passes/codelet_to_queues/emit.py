@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...algebra.window import Range, narrowed
+from ...algebra.affine import Range, narrowed
 from ...machine import Machine
 from ...machine.layer_table import LayerRecorder, LayerTable
 from .binary import table_of

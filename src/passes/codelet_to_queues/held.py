@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...algebra.affine import Affine
+from ...algebra.affine import Affine, Range, form_low, form_span
 from ...algebra.expr import tensors_of
-from ...algebra.window import Range, form_low, form_span
 from ...errors import TilewrightError
 from .plan_compute import ComputeOperand, ComputePlan
 from .tree import Codelet, Issue

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from math import prod
 
-from ...algebra.affine import Affine, index_forms
+from ...algebra.affine import Affine, Range, index_forms
 from ...algebra.expr import Access, accesses, reduction_dims, tensors_of
-from ...algebra.window import Range
 from ...costs.mapping.binding import Split, split_choices
 from ...costs.mapping.formula import Formula, compile_formula
 from ...errors import TilewrightError

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ...algebra.affine import Range
 from ...algebra.element import element_dtype
 from ...algebra.lookup import Lookup, lookup_of
-from ...algebra.window import Range
 from ...errors import TilewrightError
 from .boxes import BoxAxis, Piece, Reach, Slot, cut, merge_axes, reach_of
 from .isa import Binding, Isa

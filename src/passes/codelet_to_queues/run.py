@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Self, TypeVar
 
-from ...algebra.window import Range, form_low, form_span
+from ...algebra.affine import Range, form_low, form_span
 from ...errors import TilewrightError
 from .tree import Codelet, Define, Fill, Issue, Loop, Node, Part, Span, Transfer
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...algebra.affine import Affine
+from ...algebra.affine import Affine, Axis, Share
 from ...algebra.element import element_dtype
 from ...algebra.expr import Statement
-from ...algebra.window import Axis, Share
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...algebra.affine import index_forms
+from ...algebra.affine import Range, index_forms
 from ...algebra.expr import Access, accesses, tensors_of
-from ...algebra.window import Range
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from ...machine.encoding import encode_many, join_rows

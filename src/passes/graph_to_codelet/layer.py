@@ -12,9 +12,8 @@ from itertools import product
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, UnitAttr, i32
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
-from ...algebra.affine import index_forms
+from ...algebra.affine import index_forms, window
 from ...algebra.expr import dims_of
-from ...algebra.window import window
 from ...dialects.codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, TransferOp, entry
 from ...dialects.codelet_attributes import SurrogateType
 from ...dialects.codelet_rules import parse_access, surrogate

@@ -8,8 +8,8 @@ from itertools import islice
 from math import prod
 from typing import NamedTuple
 
+from ...algebra.affine import window
 from ...algebra.allocation import align_up
-from ...algebra.window import window
 from ...costs.mapping.binding import pricer_of
 from ...costs.mapping.place import memory_of
 from ...costs.mapping.problem import touches

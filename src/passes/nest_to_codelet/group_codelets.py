@@ -9,8 +9,8 @@ from math import prod
 from xdsl.dialects.builtin import AnyFloat, ArrayAttr, FloatAttr, IntegerAttr, IntegerType, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ...algebra.affine import window
 from ...algebra.expr import Access, Call, Expr, Statement, Strided, print_expr, reduction_dims, substitute, tensors_of
-from ...algebra.window import window
 from ...costs.mapping.place import memory_path
 from ...costs.mapping.tree import BufferUse, buffer_use
 from ...dialects import nest

@@ -16,8 +16,7 @@ from .outside import Outside
 from .possible import Possible, possible_groups
 from .relaxed import Chains
 from .space import Evaluator, Space
-from .tolls import Tolls
-from .units import Room, units_of
+from .units import Room, Tolls, units_of
 
 
 @dataclass(frozen=True)

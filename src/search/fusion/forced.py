@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ...algebra.dag import bits
 from .possible import Possible
 from .space import Space
-from .tolls import Tolls
+from .units import Tolls
 
 UNITS = 1 << 29
 """Capacities of a flow are integers: all of them together are at most this many."""

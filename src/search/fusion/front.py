@@ -24,7 +24,7 @@ from .possible import Possible
 from .refine import Refiner, neighbourhood
 from .space import Groups
 from .stretches import Stretches
-from .tolls import Tolls
+from .units import Tolls
 
 Places = NDArray[np.int64]
 """Numbers of candidates."""

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...algebra.window import step_of
+from ...algebra.affine import step_of
 from ...costs.mapping.binding import ISSUE_CYCLES, Binding, Bound, Pricer
 from ...costs.mapping.footprint import coordinate_interval, split, sweep_elements
 from ...costs.mapping.place import Place, buffer_memories, memory_of, memory_path, offchip, place

@@ -5,8 +5,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.algebra.affine import Affine, make_affine
-from tilewright.algebra.window import Range, window
+from tilewright.algebra.affine import Affine, Range, make_affine, window
 
 DIMS = ("a", "b", "c")
 

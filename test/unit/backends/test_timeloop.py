@@ -35,7 +35,7 @@ from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
 from tilewright.frontends.timeloop import load_timeloop, parse_timeloop
 
-SAMPLE: Any = json.loads((Path(__file__).parents[3] / "data" / "timeloop_sample.json").read_text())
+SAMPLE: Any = json.loads((Path(__file__).parents[2] / "data" / "timeloop_sample.json").read_text())
 ENTRIES = [
     e for e in SAMPLE["random_mappings"] + SAMPLE["link_transfer_mappings"] if e["problem"] in SAMPLE["problems"]
 ]

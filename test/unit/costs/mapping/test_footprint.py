@@ -7,8 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.algebra.affine import Affine, make_affine
-from tilewright.algebra.window import step_of
+from tilewright.algebra.affine import Affine, make_affine, step_of
 from tilewright.costs.mapping.footprint import Interval, buffer_box, split, sweep_elements
 
 

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from xdsl.parser import Parser
 from xdsl.passes import PassPipeline
 
-from tilewright.algebra.affine import index_forms
+from tilewright.algebra.affine import index_forms, window
 from tilewright.algebra.expr import Access
 from tilewright.algebra.parser import parse_expr, parse_statement
-from tilewright.algebra.window import window
 from tilewright.backends.assembler import disassemble
 from tilewright.backends.link import link
 from tilewright.backends.simulator import simulate

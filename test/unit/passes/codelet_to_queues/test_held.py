@@ -4,9 +4,8 @@ from itertools import product
 
 import pytest
 
-from tilewright.algebra.affine import Affine
+from tilewright.algebra.affine import Affine, Range, form_low, form_span
 from tilewright.algebra.parser import parse_statement
-from tilewright.algebra.window import Range, form_low, form_span
 from tilewright.passes.codelet_to_queues.held import Cutter, NonzeroCutter, cutters_of
 from tilewright.passes.codelet_to_queues.plan_compute import ComputeOperand, ComputePlan
 from tilewright.passes.codelet_to_queues.tree import Codelet, Issue, Surrogate

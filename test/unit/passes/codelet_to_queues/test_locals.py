@@ -1,8 +1,7 @@
 """Addresses and lifetimes of the locals of a codelet."""
 
-from tilewright.algebra.affine import Affine
+from tilewright.algebra.affine import Affine, Axis
 from tilewright.algebra.parser import parse_statement
-from tilewright.algebra.window import Axis
 from tilewright.passes.codelet_to_queues.locals import lifetimes, place_locals
 from tilewright.passes.codelet_to_queues.tree import Codelet, Define, Issue, Loop, Surrogate
 

@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from tilewright.algebra.affine import index_forms
+from tilewright.algebra.affine import index_forms, window
 from tilewright.algebra.expr import Access
 from tilewright.algebra.parser import parse_expr, parse_statement
-from tilewright.algebra.window import window
 from tilewright.frontends.acg import load_target
 from tilewright.passes.codelet_to_queues.locals import place_locals
 from tilewright.passes.codelet_to_queues.obligations import Problem, build_problem, points

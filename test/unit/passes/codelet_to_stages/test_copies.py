@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from tilewright import load_target
-from tilewright.algebra.affine import index_forms
-from tilewright.algebra.window import Range, window
+from tilewright.algebra.affine import Range, index_forms, window
 from tilewright.dialects.codelet_rules import parse_access
 from tilewright.errors import InfeasibleError
 from tilewright.machine.stage_isa import StageIsa
