@@ -1,4 +1,8 @@
-"""A DRAM that serves bursts in order and opens rows ahead, command by command, from one transfer to the next."""
+"""A DRAM that serves bursts in order and opens rows ahead, command by command, from one transfer to the next.
+
+Each burst takes the earliest ticks at which its commands keep all distances to those before it, rows being opened in
+the order of bursts; the bus of commands, which carries one each tick, is taken to have room for all.
+"""
 
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,4 +1,20 @@
-"""The parts of the `acg` dialect for control models and macro-mnemonics, and their way to and from `machine`."""
+"""The parts of the `acg` dialect for control models and macro-mnemonics, and their way to and from `machine`.
+
+Macro-mnemonics, `packets` and `stages`:
+
+    acg.macro @MULADD execute @VPU::@muladd places ["O SPAD i32", "A SPAD i32"] emits ["MUL O O, A A, SA A.i, FN mul"]
+
+    acg.packet words 4 base @R resources <S0, S1, MPY0, MPY1>
+    acg.registers @R in @GRF width 4 count 28 "r{0}"
+    acg.packed @ADDI "{O} = add({A},#{I})" words 1 latency 1 align 1 registers <O R, A R> fields <I 16 signed>
+        needs <{[S0], [S1]}> execute @CORE::@add_constant extents <> places <O = GRF[O, 1] i32 {}, A = GRF[A, 1] i32 {}>
+        immediates <V I>
+
+    acg.token @l2g @load -> @compute push "PUSH_NEXT" pop "POP_PREV"
+    acg.microops @UOP <DST 11 index ACC 0, SRC 11 index INP 0>
+    acg.fetch "bus"
+    acg.shadow @OUT of @ACC
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

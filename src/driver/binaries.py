@@ -1,4 +1,9 @@
-"""Programs that others made: assembled, disassembled, and run on an image of the memory off chip."""
+"""Programs that others made: assembled, disassembled, and run on an image of the memory off chip.
+
+An image is a compiled program for other simulators and hardware: `image.bin` is the memory off chip with weights in
+place and inputs of 0, `instructions.bin` the words one after another, `micro_ops.bin` the lists of micro-ops of
+machines that have them; `addresses.json` says where tensors lie.
+"""
 
 import json
 import re

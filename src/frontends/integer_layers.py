@@ -1,4 +1,8 @@
-"""Layers on integers that machines without floats have: softmax, layer normalisation, GELU, and an encoder of them."""
+"""Layers on integers that machines without floats have: softmax, layer normalisation, GELU, and an encoder of them.
+
+Numbers with a binary point are i32; every product is proven to stay below 2^31 by the sizes that each step states, and
+no step shifts by an amount that is not a constant.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What links and instructions must bring where: operands from off chip, results back, at one bandwidth."""
+"""What links and instructions must bring where: operands from off chip, results back, at one bandwidth.
+
+Links say what could move; only a mnemonic that executes a capability moves anything.  These rules are those of machines
+whose instructions each execute a capability (control model `queues`).
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

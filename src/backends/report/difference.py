@@ -1,4 +1,8 @@
-"""What two compiled networks, runs or plans differ in: totals, target, and layers, most changed first."""
+"""What two compiled networks, runs or plans differ in: totals, target, and layers, most changed first.
+
+What is called layers here are groups of a partition, and memories of a mapping with the tensors in them: answers of
+`partition`, `explore`, `schedule` and `map` are put in the form of a run's.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

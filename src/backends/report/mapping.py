@@ -1,4 +1,10 @@
-"""Mappings for people: the loop nest as text, a table of what moves where, and a picture."""
+"""Mappings for people: the loop nest as text, a table of what moves where, and a picture.
+
+In the picture memories stand from DRAM down to the multiply-accumulators, and each tensor has a column.  Where a memory
+keeps it there is a box with the words of its tile; where the line passes without one, the memory is bypassed.  Beside
+the line are the words that leave a memory for the next one below that keeps the tensor.  On the right are the loops of
+each memory, and the energy that is spent in it.
+"""
 
 from dataclasses import dataclass
 from itertools import pairwise

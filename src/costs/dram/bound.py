@@ -1,13 +1,18 @@
 """What no schedule of a network can beat: latency and energy over all fusions, tilings and orders of transfers.
 
 Five arguments bound the latency: all work of the cores; every byte that must cross DRAM once; what must be loaded
-before a layer begins, and the work that is left then; what the first layers can do meanwhile; and
-what the buffer cannot hold between two layers or when a layer ends, loaded after all work before that (`bound_room`).
+before a layer begins, and the work that is left then; what the first layers can do meanwhile; and what the buffer
+cannot hold between two layers or when a layer ends, loaded after all work before that (`bound_room`).
 
 In the beginning only the layers next to the network's input have work.  A product of these layers needs its pixel of
 the input and its weight: of a bytes of input and b of weights no more work follows than a x b allow.  What lies behind
 them waits for all their weights that it depends on, and for the parts of the input that one of its pixels depends on.
 What cannot have been done is still to come.
+
+When the first tile of a layer begins, a tile of every layer that it depends on has run, so all their weights are there
+(SoMa, HPCA 2025, section IV-A: weights come whole), and the parts of the network's inputs that one pixel depends on.
+All work of the layer and of what depends on it is still to come.  Of an input that is read pixel by pixel a part x may
+have come, if 1 - x of the work that follows it pixel by pixel is left: the bound takes the x that is best.
 """
 
 from dataclasses import dataclass

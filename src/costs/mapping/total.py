@@ -1,7 +1,7 @@
 """What a mapped group costs: bytes over every link, cycles of every queue, latency and energy.
 
-Nothing is iterated tile by tile: transfers are summed exactly, computes are priced once per combination of
-tile sizes.  Latency takes queues and channels as fully overlapped but for one tile that fills and drains them (ours).
+Nothing is iterated tile by tile: transfers are summed exactly, computes are priced once per combination of tile sizes.
+Latency takes queues and channels as fully overlapped but for one tile that fills and drains them (ours).
 """
 
 from collections.abc import Mapping

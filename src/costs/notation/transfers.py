@@ -1,4 +1,7 @@
-"""Order and lives of tensors as SoMa numbers them, and what a schedule costs with them."""
+"""Order and lives of tensors as SoMa numbers them, and what a schedule costs with them.
+
+Tiles run in order on the cores, transfers in order on one channel (J. Cai et al., "SoMa", HPCA 2025, section V-D).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,9 @@
-"""Targets by name or file."""
+"""Targets by name or file.
+
+Machines of the shipped targets are cached as JSON beside the source where Python keeps compiled modules: reading one
+again takes a thirtieth of the time that making the parser's tables and parsing take, a third of a second of processor
+time.  What is cached counts while the target's text and the code that reads it are as they were.
+"""
 
 import json
 import logging

@@ -1,4 +1,8 @@
-"""Reading an ONNX file: bytes to a checked `ModelProto`."""
+"""Reading an ONNX file: bytes to a checked `ModelProto`.
+
+Large values of tensors stay where they lie, and are not parsed: Protocol Buffers keeps a copy of what it parses, and
+another one for each look at it; weights would be held three times.
+"""
 
 import mmap
 import os

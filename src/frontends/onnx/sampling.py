@@ -1,4 +1,8 @@
-"""Elements read between places: Resize, Upsample and GridSample; and Col2Im, which sums them."""
+"""Elements read between places: Resize, Upsample and GridSample; and Col2Im, which sums them.
+
+Nearest neighbour takes the element that each one of the result comes from; linear and cubic are products with constant
+matrices, axis by axis.
+"""
 
 from collections.abc import Sequence
 from math import prod

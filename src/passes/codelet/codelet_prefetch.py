@@ -1,4 +1,9 @@
-"""`codelet-prefetch`: weights are loaded ahead, as far as there is room on chip."""
+"""`codelet-prefetch`: weights are loaded ahead, as far as there is room on chip.
+
+`placement` bounds what is loaded ahead by bytes alone, and lowers the bound until all has an address: where maps of
+different sizes follow each other, much of a memory stays empty then.  With slack, maps get their addresses first, and
+each load begins as early as a hole between them is free from then until its use.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Scheduling of packets: dependences, list scheduling of straight code, and modulo scheduling of loops."""
+"""Scheduling of packets: dependences, list scheduling of straight code, and modulo scheduling of loops.
+
+Modulo scheduling, where a loop's iterations start every few packets, before those ahead of them end: Rau, "Iterative
+modulo scheduling" (1994).  Intervals are tried upward from the bound that resources give; instructions go, the longest
+way to the end first, to the first packet of their window where they fit, and throw out others where nothing is left.
+Registers are those of the body as it is given: that a value is read before the next iteration writes its register is a
+dependence like any other, so no copies of the body are needed.
+"""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,8 @@
-"""GoogLeNet, NASNet-A, RandWire and the Transformer as layer tables."""
+"""GoogLeNet, NASNet-A, RandWire and the Transformer as layer tables.
+
+In the Transformer and GPT heads of attention are parallel branches, a feature map is `tokens` rows of `width` channels;
+softmax and layer normalisation are `pointwise`; masks are free.
+"""
 
 from random import Random
 
