@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -65,9 +66,15 @@ class Lowering:
         module it is their program (`made`).
         """
         passes = parse_passes(text).passes
-        met: list[object] = []
-        found = self._run(passes, len(passes), dump, recorded, met)
-        program = found if isinstance(found, Program) else program_of(*found)
+        steps, met = self._steps(passes, dump, recorded), list[object]()
+        program: Program | None = None
+        while program is None:
+            at, module, watch = next(steps)
+            if at == len(passes):
+                program = program_of(module, watch)
+            elif passes[at].name in RECOGNISED_BEFORE and (form := _form(module)):
+                met.append((tuple(left for left in passes[at:] if left.name != "codelet-verify"), form))
+                program = None if recorded else self.made.get(met[-1])
         self.made |= dict.fromkeys(met, program)
         return program
 
@@ -76,21 +83,16 @@ class Lowering:
         passes = parse_passes(text).passes
         end = [one.name for one in passes].index(name)
         if passes[:end] not in self.kept:
-            self._run(passes, end, None)
+            next(at for at, _, _ in self._steps(passes) if at == end)
         return self.kept[passes[:end]][0]
 
-    def _run(
-        self,
-        passes: tuple[ModulePass, ...],
-        end: int,
-        dump: Path | None,
-        recorded: bool = True,
-        met: list[object] | None = None,
-    ) -> tuple[ModuleOp, Watch] | Program:
-        """The module before pass `end`, and the watch between its passes; or the program that it leads to, known by
-        what is `met` on the way, which is added there.
+    def _steps(
+        self, passes: tuple[ModulePass, ...], dump: Path | None = None, recorded: bool = True
+    ) -> Iterator[tuple[int, ModuleOp, Watch]]:
+        """The number of each pass that is yet to run, the module before it, and the watch between passes; at last how
+        many passes there are, and the module after all.
         """
-        done = max((at for at in range(end + 1) if passes[:at] in self.kept), default=0)
+        done = max((at for at in range(len(passes) + 1) if passes[:at] in self.kept), default=0)
         if done:
             module, watch = self.kept[passes[:done]]
             module, watch = load_model(module), watch.resumed(dump)
@@ -104,16 +106,11 @@ class Lowering:
         for at, (one, following) in enumerate(zip(passes[done:], (*passes[done + 1 :], None), strict=True), done):
             if one.name in KEPT_BEFORE and at > done:
                 self.kept[passes[:at]] = load_model(module), watch.resumed(None)
-            if at == end:
-                break
-            if met is not None and one.name in RECOGNISED_BEFORE and (form := _form(module)):
-                met.append((tuple(left for left in passes[at:] if left.name != "codelet-verify"), form))
-                if not recorded and met[-1] in self.made:
-                    return self.made[met[-1]]
+            yield at, module, watch
             one.apply(context, module)
             watch(one, module, following)
-        self.bound = self.bound or watch.bound
-        return module, watch
+            self.bound = self.bound or watch.bound
+        yield len(passes), module, watch
 
 
 def _form(module: ModuleOp) -> str:
