@@ -98,6 +98,7 @@ def test_kernels_and_programs_have_their_shapes(
     assert error["subject"] == option.split()[0]
     if command == "run":
         Path("program").mkdir()
+        Path("program/target.acg").touch()
         error = answer(capsys, "run", "program", "--target", "tiny", *option.split(), code=2)["error"]
         assert error["subject"] == option.split()[0]
 
