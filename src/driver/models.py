@@ -29,7 +29,7 @@ from ..universe import TILEWRIGHT_UNIVERSE
 from .fixed_shapes import with_fixed_shapes
 from .model_kinds import MODEL_KINDS, check_kind
 from .pipelines import AUTO, INTEGER_PART, CompileOptions, Target, machine_for, parse_passes, pipeline_of, pipeline_text
-from .run_arrays import check_given, choose_inputs, judge, read_expected, rows_of_inputs, rows_of_program
+from .run_arrays import check_given, choose_inputs, functions_of, judge, read_expected, rows_of_inputs, rows_of_program
 from .run_options import RunOptions, against_flat
 from .watch import Watch
 
@@ -322,8 +322,11 @@ def run(
         module = load_model(model, shapes, products)
         if products is not None:
             parse_passes(INTEGER_PART).apply(make_context(), module)
-        check_given(module, options)
+        is_lowered = not functions_of(module)  # there are no layers to compare with any more
+        if not is_lowered:
+            check_given(module, options)
         program = compile(module, target, options=compile_options, progress=progress)
+        module = None if is_lowered else module
     signature = {t.name: (t.shape, np.dtype(t.dtype)) for t in program.tensors if t.role == "input"}
     rows = rows_of_program(program) if module is None else rows_of_inputs(module)
     inputs = choose_inputs(signature, options, rows)

@@ -27,11 +27,15 @@ SAME = (graph.CastOp, graph.ReshapeOp, graph.TransposeOp, graph.ExpandOp, graph.
 """Layers whose numbers are those that they are given."""
 
 
+def functions_of(module: ModuleOp) -> list[FuncOp]:
+    """The functions of a module that have a body; none where all are lowered to codelets or instructions."""
+    return [op for op in module.body.ops if isinstance(op, FuncOp) and op.body.blocks]
+
+
 def check_given(module: ModuleOp, options: RunOptions) -> None:
     """Raise the error of an inputs file that a network does not take, before it is compiled."""
     if options.inputs is not None:
-        functions = (op for op in module.body.ops if isinstance(op, FuncOp) and op.body.blocks)
-        _given([name for op in functions for name in value_names(op, "graph.inputs")], options.inputs)
+        _given([name for op in functions_of(module) for name in value_names(op, "graph.inputs")], options.inputs)
 
 
 def choose_inputs(
@@ -60,11 +64,10 @@ def _given(names: Collection[str], path: Path) -> dict[str, Array]:
 def rows_of_inputs(module: ModuleOp) -> dict[str, int]:
     """Inputs of a network that are indices of tables -> the rows of the smallest one."""
     found: dict[str, int] = {}
-    for function in module.body.block.ops:
-        if isinstance(function, FuncOp) and function.body.blocks:
-            for name, value in zip(value_names(function, "graph.inputs"), function.body.block.args, strict=True):
-                rows = _rows_of(value)
-                found |= {name: min(rows)} if rows else {}
+    for function in functions_of(module):
+        for name, value in zip(value_names(function, "graph.inputs"), function.body.block.args, strict=True):
+            rows = _rows_of(value)
+            found |= {name: min(rows)} if rows else {}
     return found
 
 

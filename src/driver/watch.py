@@ -17,7 +17,7 @@ from ..dialects.acg import machine_of
 from ..errors import TilewrightError
 from ..files import make_folder, replacing
 from ..interruption import Interrupted, requested
-from ..resources import Resources, attach, resources_of
+from ..resources import ATTRIBUTE, Resources, attach, identical, resources_of
 
 if TYPE_CHECKING:
     from ..costs.bounds.program import ProgramBound
@@ -154,6 +154,7 @@ class Watch:
         self.bound: ProgramBound | None = None
         self.is_bounded = self.is_recorded = True
         self.recorder = SourceRecorder()
+        self.weights = DumpedWeights()
 
     def resumed(self, dump: Path | None) -> Watch:
         """Another that goes on from here, and writes the IR to `dump`."""
@@ -175,7 +176,8 @@ class Watch:
             module.verify()
         if self.options.dump is not None:
             name = previous.name if previous is not None else "import"
-            dump_module(module, self.options.dump / f"{self.done:02}-{name}.mlir")
+            path = self.options.dump / f"{self.done:02}-{name}.mlir"
+            self.weights.dump(module, path)
         if self.progress is not None:
             self.progress(following.name if following is not None else "done", self.done, self.total)
         self.done += 1
@@ -206,6 +208,34 @@ class Watch:
             expected, found = f"at most {self.ops_limit} operations", f"{count} after {previous.name}"
             raise TilewrightError("limit", self.subject, expected, found, "split the model")
         self.ops_max = max(self.ops_max, count)
+
+
+class DumpedWeights:
+    """Weights beside the text after each pass, all in one file as long as none has other bytes than before."""
+
+    def __init__(self) -> None:
+        self.file: Path | None = None
+        self.saved = Resources()
+
+    def dump(self, module: ModuleOp, text: Path) -> None:
+        """Write the IR to `text`, which names the file beside it that has the weights."""
+        arrays = resources_of(module)
+        known = [name for name in arrays if name in self.saved]
+        new = len(known) < len(arrays)
+        is_other = any(not identical(arrays.as_stored(name), self.saved.as_stored(name)) for name in known)
+        if is_other or self.file is None or self.file.parent != text.parent:
+            self.file, self.saved, new = text.with_suffix(".npz"), Resources(), bool(arrays)
+        if new:
+            self.saved.update(arrays)
+            make_folder(text.parent)
+            self.saved.save(self.file)
+        given = module.attributes.pop(ATTRIBUTE, None)
+        if arrays:
+            module.attributes[ATTRIBUTE] = StringAttr(self.file.name)
+        dump_module(module, text)
+        module.attributes.pop(ATTRIBUTE, None)
+        if given is not None:
+            module.attributes[ATTRIBUTE] = given
 
 
 def dump_module(module: ModuleOp, path: Path) -> None:

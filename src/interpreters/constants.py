@@ -12,7 +12,7 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from ..dialects import graph
+from ..dialects import codelet, graph, mnemonic
 from ..dialects.types import size_bytes, tensor_of, tensor_type
 from ..resources import Resources, resources_of, weight_array
 from .graph import GraphFunctions
@@ -59,7 +59,7 @@ class Constants:
         return graph.WeightOp(resource, tensor_of(array), array if array.size <= INLINE_ELEMENTS else None)
 
     def tidy(self) -> None:
-        """Leave one `graph.weight` per name in each block, and no array that none of them names."""
+        """Leave one `graph.weight` per name in each block, and no array that neither they nor lowered tensors name."""
         weights = [op for op in self.module.walk() if isinstance(op, graph.WeightOp)]
         first: dict[tuple[Block | None, str], graph.WeightOp] = {}
         for op in weights:
@@ -67,7 +67,8 @@ class Constants:
             if kept is not op and kept.result.type == op.result.type:
                 op.result.replace_all_uses_with(kept.result)
                 Rewriter.erase_op(op)
-        named = {name for _, name in first}
+        lowered = (op for op in self.module.walk() if isinstance(op, codelet.TensorOp | mnemonic.TensorOp))
+        named = {name for _, name in first} | {op.tensor_name.data for op in lowered}
         for name in [name for name in self.resources if name not in named]:
             del self.resources[name]
 

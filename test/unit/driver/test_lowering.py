@@ -57,7 +57,7 @@ def test_the_ir_is_dumped_where_asked(tmp_path: Path):
     lowering = Lowering(load_model(residual(2, 14)), OPTIONS, None, "it")
     lowering.program(TEXTS[0], tmp_path / "first")
     lowering.program(TEXTS[1], tmp_path / "second")
-    first, second = ({path.name for path in (tmp_path / name).iterdir()} for name in ("first", "second"))
+    first, second = ({path.name for path in (tmp_path / name).glob("*.mlir")} for name in ("first", "second"))
     assert "00-import.mlir" in first - second
     assert second < first
 

@@ -17,7 +17,7 @@ import tilewright
 from tilewright.arrays import compare, read_arrays, write_arrays
 from tilewright.backends.program import Program
 from tilewright.cli import main
-from tilewright.driver import CompileOptions, RunOptions, load_model, pipeline_text, reference
+from tilewright.driver import CompileOptions, RunOptions, load_model, pipeline_text, reference, run
 
 
 def small_model() -> onnx.ModelProto:
@@ -161,6 +161,10 @@ def test_text_between_all_passes(model_file: Path, tmp_path: Path):
     assert len(dumped) == pipeline_text("edge16").count(",") + 2
     for path in dumped:
         assert str(load_model(path)).strip() == path.read_text().strip()
+    for stage in ("codelet-allocate", "convert-codelet-to-mnemonic"):  # no layers are left to compare with
+        (path,) = (path for path in dumped if path.stem.endswith(stage))
+        ran = run(path, folder=tmp_path / "ran")
+        assert (ran.agrees, ran.simulation.cycles) == (None, ran.predicted["cycles"])
 
 
 def test_pipeline_from_text_gives_the_same_binary(program: Program, model_file: Path, tmp_path: Path):
