@@ -28,6 +28,17 @@ def read_as_vector(value: SSAValue) -> bool:
     return matrix and bool(kinds) and kinds <= adds and size_bytes(tensor_type(value)) >= LEAST_BYTES
 
 
+def has_diagonals(array: Array) -> bool:
+    """Whether the diagonals of one of several matrices are equal, which is read from a vector where it is cut out."""
+    if array.ndim < 3 or prod(array.shape[:-2]) == 1 or min(array.shape[-2:]) < 2:
+        return False
+    matrices = array.reshape(-1, *array.shape[-2:])
+    if matrices[0].nbytes < LEAST_BYTES:
+        return False
+    alike = matrices[(matrices[:, 0, :-1] == matrices[:, 1, 1:]).all(axis=1)]
+    return bool((alike[:, :-1, :-1] == alike[:, 1:, 1:]).all(axis=(1, 2)).any())
+
+
 def diagonals(array: Array) -> Array | None:
     """`v` with `array[..., i, j] = v[j - i + rows - 1]`, in f32, as such a constant is added; None where there is none.
 

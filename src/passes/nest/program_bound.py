@@ -16,13 +16,17 @@ from ...dialects import nest
 from ...dialects.graph import WeightOp
 from ...dialects.types import dtype_of, element_of, shape_of
 from ...machine import Machine
+from ...resources import Resources, resources_of, weight_array
+from ..graph_to_nest.diagonals import has_diagonals
 from .trees import group_of
 
 
 def bound_of(module: ModuleOp, machine: Machine) -> ProgramBound | None:
     """The bound of a module's only function, after `convert-graph-to-nest`; None where there is not one function."""
     functions = [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
-    return program_bound(network_of(functions[0], _immediates(machine)), machine) if len(functions) == 1 else None
+    if len(functions) != 1:
+        return None
+    return program_bound(network_of(functions[0], resources_of(module), _immediates(machine)), machine)
 
 
 def _immediates(machine: Machine) -> set[np.dtype[Any]]:
@@ -110,8 +114,12 @@ def _shape_of(ops: Sequence[Operation], outs: Sequence[SSAValue]) -> object:
     return (*found, *(numbers[value] for value in outs))
 
 
-def network_of(function: FuncOp, in_code: Collection[np.dtype[Any]] = ()) -> Network:
-    """The groups of a function as plain data; constants of the types `in_code` have no bytes."""
+def network_of(function: FuncOp, resources: Resources, in_code: Collection[np.dtype[Any]] = ()) -> Network:
+    """The groups of a function as plain data; constants of the types `in_code` have no bytes.
+
+    Nor have those of several matrices of which some may be read from a vector (`has_diagonals`): a program may cut them
+    apart, as attention into heads.
+    """
     builder = NetworkBuilder()
     weights: dict[str, int] = {}
     values: dict[SSAValue, int] = {}
@@ -121,7 +129,9 @@ def network_of(function: FuncOp, in_code: Collection[np.dtype[Any]] = ()) -> Net
         if isinstance(op, WeightOp):
             if op.resource not in weights:
                 element = dtype_of(element_of(op.result))
-                size = 0 if element in in_code else element.itemsize
+                array = weight_array(op, resources)
+                is_free = element in in_code or (array is not None and has_diagonals(array))
+                size = 0 if is_free else element.itemsize
                 weights[op.resource] = builder.add_tensor(shape_of(op.result), size)
             values[op.result] = weights[op.resource]
         elif isinstance(op, ReturnOp):

@@ -16,7 +16,7 @@ from tilewright.driver import CompileOptions, compile
 from tilewright.driver.models import make_context
 from tilewright.driver.pipelines import parse_passes
 from tilewright.interpreters.graph import run_graph
-from tilewright.passes.graph_to_nest.diagonals import diagonals
+from tilewright.passes.graph_to_nest.diagonals import diagonals, has_diagonals
 
 from ..graph.graph_network import Network
 
@@ -86,3 +86,27 @@ def test_other_constants_stay_matrices() -> None:
     assert loaded(
         small.finish(small.add(graph.BinaryOp("add", small.inputs[0], small.weight(np.eye(4, 8, dtype=np.float32)))))
     ) == [(4, 8)]
+
+
+@pytest.mark.parametrize(
+    ("heads", "broken", "is_one"),
+    [(1, None, False), (3, None, True), (3, 0, True), (3, slice(None), False)],
+    ids=["a matrix", "all heads", "all heads but one", "no head"],
+)
+def test_several_matrices_have_diagonals_where_one_has(heads: int, broken: int | slice | None, is_one: bool):
+    array = np.repeat(causal()[None, None], heads, axis=1)
+    if broken is not None:
+        array[:, broken, ROWS - 1, COLUMNS - 1] = 1
+    assert has_diagonals(array) == is_one
+    assert not has_diagonals(array[..., :8, :8])  # too few bytes
+
+
+def test_heads_with_diagonals_do_not_take_fewer_bytes_than_the_bound():
+    """Attention of two heads, each with a constant of equal diagonals, as exporters write a relative position."""
+    bias = np.repeat((np.arange(32) - np.arange(32)[:, None]).astype(np.float32)[None, None], 2, axis=1)
+    network = Network((1, 2, 32, 32))
+    scores = network.add(graph.BinaryOp("add", network.inputs[0], network.weight(bias)))
+    module = network.finish(network.add(graph.UnaryOp("neg", scores)))
+    program = compile(module, "edge16")
+    assert program.predicted["dram_bytes"] >= program.lower_bound["dram_bytes"]
+    assert program.lower_bound["dram_bytes"] == 2 * 2 * 32 * 32 * 4
