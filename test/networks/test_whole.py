@@ -16,7 +16,7 @@ def check(name: str) -> None:
     assert row.bound <= row.cycles
 
 
-@pytest.mark.parametrize("name", (*QUICK, "beit"))
+@pytest.mark.parametrize("name", [*QUICK, "beit"])
 def test_networks(name: str) -> None:
     check(name)
 
