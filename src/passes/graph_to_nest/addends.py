@@ -10,12 +10,15 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...algebra.expr import Access, Call, Expr, Statement
 from ...dialects import nest
-from ...dialects.types import element_of
+from ...dialects.types import element_of, shape_of
 from ..nest.overwriting import begin_with
+
+PIXEL_AXES = 4
+"""Axes at least of a map of pixels: samples, channels, rows and columns."""
 
 
 def begin_with_addends(group: nest.GroupOp) -> None:
-    """Let sums of products in f32 begin with an input of the group that is added to them.
+    """Let sums of products in f32 begin with an input of the group, of their shape, that is added to them.
 
         %0 = nest.kernel @bias "Y[n, k] = B[k]" (B = %B)
         %1 = nest.kernel @mac "Y[n, k] += X[n, c] * W[k, c]" (X = %X, W = %W) into %0
@@ -27,7 +30,8 @@ def begin_with_addends(group: nest.GroupOp) -> None:
         %1 = nest.kernel @mac "Y[n, k] += X[n, c] * W[k, c]" (X = %X, W = %W) into %0
 
     The result may then lie in the place of the input, although it has the bytes of the sums of products, and the bias
-    takes no kernel of its own.  Numbers are added in another order.
+    takes no kernel of its own.  Numbers are added in another order.  That is done for maps of pixels alone: a
+    block of BERT takes 3 % longer where its products begin with what is added to them.
     """
     for kernel in group.kernels:
         added = _added(kernel)
@@ -56,7 +60,8 @@ def _added(add: nest.KernelOp) -> Added | None:
         made, addend = values[own.tensor], values[other.tensor]
         alone = add.init is made and own.indices == target and sum(1 for _ in made.uses) == 2
         if alone and isinstance(made.owner, nest.KernelOp) and isinstance(addend, BlockArgument):
-            return Added(made.owner, addend, other) if element_of(addend) == f32 == element_of(made) else None
+            has_pixels = addend.type == made.type and len(shape_of(made)) >= PIXEL_AXES
+            return Added(made.owner, addend, other) if has_pixels and element_of(made) == f32 else None
     return None
 
 

@@ -46,7 +46,7 @@ TWICE = """%2 = nest.kernel @add "Y[n, k] = A[n, k] + C[n, k]" (A = %1, C = %C)
     [
         (BIAS, ADD, ["add", "mac"], ["C"]),
         ("", ADD, ["add", "mac"], ["C"]),
-        ("", SHIFT, ["add", "mac"], ["C"]),
+        ("", SHIFT, ["mac", "shift", "add"], []),
         (HALF, ADD, ["half", "add", "mac"], []),
         (BIAS, TWICE, ["bias", "mac", "add"], ["C"]),
     ],
@@ -54,11 +54,12 @@ TWICE = """%2 = nest.kernel @add "Y[n, k] = A[n, k] + C[n, k]" (A = %1, C = %C)
 def test_sums(before: str, after: str, kept: list[str], overwritten: list[str]) -> None:
     into = "into %0" if before else ""
     text = GROUP.replace("BEFORE", before).replace("INTO", into).replace("AFTER", after)
+    text = text.replace("4x5xf32", "4x5x1x1xf32").replace("[n, k]", "[n, k, 0, 0]")
     module = Parser(make_context(), text).parse_module()
     module.verify()
     (group,) = (op for op in module.walk() if isinstance(op, nest.GroupOp))
     rng = np.random.default_rng(0)
-    inputs = [rng.integers(-8, 8, shape).astype(np.float32) for shape in ((4, 3), (5, 3), (5,), (4, 5))]
+    inputs = [rng.integers(-8, 8, shape).astype(np.float32) for shape in ((4, 3), (5, 3), (5,), (4, 5, 1, 1))]
 
     def run() -> np.ndarray:
         interpreter = Interpreter(module)
@@ -76,7 +77,14 @@ def test_sums(before: str, after: str, kept: list[str], overwritten: list[str]) 
 
 def test_an_input_whose_bytes_another_input_has_is_not_overwritten() -> None:
     text = GROUP.replace("BEFORE", "").replace("INTO", "").replace("AFTER", TWICE)
-    text = text.replace("c = 3", "c = 5").replace("4x3", "4x5").replace("5x3", "5x5").replace("X = %x", "X = %c")
+    text = (
+        text.replace("c = 3", "c = 5")
+        .replace("4x3", "4x5")
+        .replace("5x3", "5x5")
+        .replace("X = %x", "X = %c")
+        .replace("X[n, c]", "X[n, c, 0, 0]")
+    )
+    text = text.replace("4x5xf32", "4x5x1x1xf32").replace("[n, k]", "[n, k, 0, 0]")
     module = Parser(make_context(), text).parse_module()
     module.verify()
     (group,) = (op for op in module.walk() if isinstance(op, nest.GroupOp))
