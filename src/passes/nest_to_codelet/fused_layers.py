@@ -189,7 +189,7 @@ def read_layer(op: nest.GroupOp, pricer: Pricer) -> FusedLayer:
     layer = FusedLayer(op, problem, sample, row, column, memories)
     for buffer in layer.maps:
         for use in touches(problem, buffer):
-            has_samples = bool(sample) or row_axis(len(use.forms)) is not None
+            has_samples = bool(sample) or len(use.forms) > 1
             if has_samples and use.forms and target.forms and use.forms[0] != target.forms[0]:
                 raise TilewrightError("unsupported", where, "each sample made of one sample", "several")
     return layer

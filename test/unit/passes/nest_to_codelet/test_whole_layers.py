@@ -258,3 +258,21 @@ def test_joined_maps_that_have_no_room_are_infeasible():
     """What reads them is tiled from DRAM, where they are not: other ways copy them together."""
     with pytest.raises(InfeasibleError, match="larger GBUF"):
         unpadded("branches", "edge16:GBUF.depth=64")
+
+
+def test_an_operand_of_other_rows_than_the_result_is_not_read_row_by_row() -> None:
+    """The rows of a product's second factor, an input that has no room on chip, are what it sums over."""
+    text = """func.func @main(%x : tensor<1x64xf32>, %d : tensor<64x128xf32>) -> tensor<1x128xf32> {
+      %y = graph.matmul %x, %d : (tensor<1x64xf32>, tensor<64x128xf32>) -> tensor<1x128xf32>
+      func.return %y : tensor<1x128xf32>
+    }"""
+    program = compile(
+        Parser(make_context(), text).parse_module(),
+        "edge16:GBUF.depth=256",
+        options=CompileOptions(partition="schedule", gap=10.0),
+    )
+    rng = np.random.default_rng(0)
+    x, d = (rng.integers(-8, 8, shape).astype(np.float32) for shape in ((1, 64), (64, 128)))
+    ran = simulate(program, {"arg0": x, "arg1": d})
+    np.testing.assert_array_equal(ran.outputs["result0"], x @ d)
+    assert ran.cycles >= program.lower_bound["cycles"]
