@@ -18,7 +18,7 @@ from .....remembered import remembered
 from ..dominance.symmetries import Kept
 from ..space.model import EVERY, UNRELATED, Bools, Floats, Ints, Model, one_way
 from ..tree.state import Skeleton
-from .nodes import latencies_of, steady_and_far
+from .nodes import far_words, latencies_of, steady_cycles
 from .outcomes import MOVED, Case
 from .outer import Outer, ports_of
 from .sections import Section
@@ -57,7 +57,7 @@ class Plan(NamedTuple):
     Case by case `rows` (K, T) tell where `words` (R, N) of a tensor are, -1 if only the outermost memory keeps it; the
     first rows are of tensors that the last memory keeps, and have `energies`.  A tensor moved further in has its
     words in row `moved` (T,), and if `counts` (T,) tells so, there are cases for that.  `sizes` (T, N) are elements in
-    a tile, `fits` (N,) tells which fit.
+    a tile, `lightest` (N,) the least energy of any case, inf where a tile does not fit.
     """
 
     rows: Ints
@@ -65,36 +65,37 @@ class Plan(NamedTuple):
     words: Floats
     moved: Ints
     sizes: Floats
-    fits: Bools
+    lightest: Floats
     counts: Bools
 
 
 class Inside(NamedTuple):
     """What is known of all tiles of the last memory, of which there are `children`: the least `energy` further in, the
-    least cycles but for filling and draining (`steady`), and those of any mapping (`fewest`)."""
+    least cycles of any mapping (`fewest`), and `most` energy times delay, which is as good as more."""
 
     children: int
     energy: float
-    steady: float
     fewest: float
+    most: float
 
 
 @bare_entry
 def least_product(
     model: Model, skeleton: Skeleton, plan: Plan, cells: Ints, known: Inside, far: Floats, rooms: Floats, words: Floats
 ) -> float:
-    """The least energy times delay over `cells` (C,) of a plan, the smallest tile first.
+    """The least energy times delay over `cells` (C,) of a plan, the smallest tile first; large ones are tried first.
 
-    `far` (2,) are the words of the outermost memory in first and last tiles further in, at least; `rooms` and `words`
-    (T,) are room.
+    `far` (2,), `rooms` and `words` (T,) are room.
     """
-    children, energy, steady, fewest = known
-    last, found, kept = model.capacity.shape[0] - 1, float(np.inf), int(skeleton.held[-2])
+    children, energy, fewest, found = known
+    last, kept = model.capacity.shape[0] - 1, int(skeleton.held[-2])
+    far_words(model, skeleton, last - 1, far)
+    steady = steady_cycles(model, skeleton)
     latency, waits = latencies_of(model, skeleton), not model.timeloop
     least = max(steady + latency, fewest)
     fill_rooms(model, skeleton, rooms)
-    for cell in cells:
-        for case in range(plan.rows.shape[0] if plan.fits[cell] else 0):
+    for cell in cells[::-1]:
+        for case in range(0 if (energy + plan.lightest[cell]) * least >= found else plan.rows.shape[0]):
             total, into, back, near_in, near_back = energy, far[0], far[1], 0.0, 0.0
             for t in range(words.shape[0]):
                 row, tile, near = plan.rows[case, t], 0.0, 0.0
@@ -137,13 +138,14 @@ class Past:
         """Whether tensors do."""
         return self._model.perfect and len(self.sets_of(kept)[1]) > 0
 
-    def product(self, section: Section, skeleton: Skeleton, kept: Kept, energy: float, fewest: float) -> float:
-        """The least energy times delay of a skeleton, with so much `energy` further in, and `fewest` cycles of any."""
+    def product(self, section: Section, skeleton: Skeleton, kept: Kept, known: tuple[float, float, float]) -> float:
+        """The least energy times delay of a skeleton; `known` are energy further in, the fewest cycles of any, and a
+        product that is as good as more."""
         plan = self._plan_of(section.outer, *self.sets_of(kept))
-        steady = steady_and_far(self._model, skeleton, self._far)
-        known = Inside(section.outer.children, energy, steady, fewest)
+        energy, fewest, most = known
+        inside = Inside(section.outer.children, energy, fewest, most * (1 + 1e-9))
         rooms, words = self._rooms, self._words
-        return (1 - 1e-9) * least_product(self._model, skeleton, plan, section.cells, known, self._far, rooms, words)
+        return (1 - 1e-9) * least_product(self._model, skeleton, plan, section.cells, inside, self._far, rooms, words)
 
     @remembered
     def sets_of(self, kept: Kept) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
@@ -173,8 +175,8 @@ def _planned(model: Model, outer: Outer, kept: int, passing: tuple[int, ...], al
     energy = _flat(outer, [outer.term(t, *way) for t, way in places if kept >> t & 1])
     sizes = _flat(outer, [outer.sizes(t, outer.tiles) for t in tensors])
     moved = np.array([places.get((t, MOVED), -1) for t in tensors], np.int64)
-    fits, counts = np.isfinite(outer.energies(kept)).reshape(-1), np.array([t in alone for t in tensors])
-    return Plan(rows, energy, words, moved, sizes, fits, counts)
+    lightest, counts = outer.energies(kept).reshape(-1) * (1 - 1e-9), np.array([t in alone for t in tensors])
+    return Plan(rows, energy, words, moved, sizes, lightest, counts)
 
 
 def _flat(outer: Outer, tables: list[Floats]) -> Floats:

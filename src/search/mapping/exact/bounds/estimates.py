@@ -7,7 +7,6 @@ from math import ceil, inf, prod
 import numpy as np
 
 from .....costs.bounds import Bounds
-from .....remembered import remembered
 from ..dominance.symmetries import Kept, Spread
 from ..space.model import Ints, Model
 from ..space.skeleton import fill, new_skeleton
@@ -54,6 +53,7 @@ class Estimates:
         self._by_tile = self.timed and int(self.outer.grid.size.prod()) <= MAX_CELLS
         self._known: dict[tuple[Spread, Kept], tuple[float, Beyond]] = {}
         self._bounded: dict[tuple[Spread, Kept], float] = {}
+        self._tiled: dict[tuple[Spread, Kept], float] = {}
         self._past = Past(model)
         self._latest = 0.0
 
@@ -91,21 +91,20 @@ class Estimates:
         expand(self.model, self.skeleton, ways, every, masks, bounds)
         return bounds.tolist()
 
-    def by_tile(self, spread: Spread, kept: Kept, bound: float) -> float:
+    def by_tile(self, spread: Spread, kept: Kept, bound: float, most: float = inf) -> float:
         """A better bound of a skeleton than `bound`, by what each tile of the last memory costs and takes.
 
-        Where tensors pass that memory; else tables say it as well.
+        Where tensors pass that memory; else tables say it as well.  `most` is as good as more, now and later.
         """
         if self.objective or not self._by_tile or not self._past.any(kept):
             return bound
         if (spread, kept) in self._known or (spread, kept) in self._bounded:
             return bound
-        return max(bound, self._least_by_tile(spread, kept))
-
-    @remembered
-    def _least_by_tile(self, spread: Spread, kept: Kept) -> float:
-        energy, section = self.with_hops(spread, kept)[1], self.ahead.section_of(self.skeleton)
-        return self._past.product(section, self.skeleton, kept, energy, float(self.limits.cycles))
+        if (spread, kept) not in self._tiled:
+            energy, section = self.with_hops(spread, kept)[1], self.ahead.section_of(self.skeleton)
+            known = energy, float(self.limits.cycles), most
+            self._tiled[spread, kept] = self._past.product(section, self.skeleton, kept, known)
+        return max(bound, self._tiled[spread, kept])
 
     def by_tables(self, spread: Spread, kept: Kept, bound: float, most: float) -> float:
         """A better bound of a skeleton than `bound`, by tables of all its memories; `most` is as good as more."""

@@ -42,7 +42,7 @@ class Passage:
         self.map_low = self.map_high = self._map(self.low, times)
         if not grid.perfect:
             self.map_high = self._map(self.high, times)
-        self.alone = all((low == high).all() for low, high in zip(self.map_low, self.map_high, strict=True))
+        self.alone = grid.perfect or all(map(np.array_equal, self.map_low, self.map_high))
         self.by: list[int] = times.tolist()
         self._largest, self._bounds, self._busy = sizes_of(outer, high=True), bounds, busy
         self.tops = [int(tiles[-1]) for tiles in self._largest]

@@ -41,10 +41,9 @@ class Terms:
         self.times = [self._times(d, sizes) for d, sizes in enumerate(self.low)]
         self.told = tables.told_apart(self.low, self.tile, self.times)
         self.free = sum(1 << d for d in range(self.dims) if outside[d] == 1)
-        self._nested = all((low == high).all() for low, high in zip(*tiles, strict=True))
         self._found: dict[tuple[object, ...], Floats] = {}
 
-    def _times(self, d: int, low: Ints) -> Ints:
+    def _times(self, d: int, low: Ints) -> Ints | int:
         """How many tiles side by side along `d` are a step, by cell.
 
         Where instances further out have all of it, that is as if they were those of the next memory: with a loop
@@ -53,7 +52,7 @@ class Terms:
         spread = self.skeleton.spread[self.level + 1 :, d]
         own = int(spread[0])
         if self.tables.model.perfect:
-            return np.full(len(low), own)
+            return own
         every = int(spread.prod())
         return np.where(low * every >= self.tables.bounds[d], every, own)
 
@@ -129,7 +128,7 @@ class Terms:
     def _boxes(self, t: int, ends: tuple[int, int], box: Boundary, first: int) -> Floats:
         """As `settle.kill_boxes`, where `box` has all iterations of the first loop if it says `once`."""
         tables, skeleton, (memory, parent) = self.tables, self.skeleton, ends
-        if tables.model.windows[t] and not self._nested:
+        if tables.model.windows[t] and any((low < high).any() for low, high in zip(self.low, self.tile, strict=True)):
             return np.zeros((1,) * self.dims)
         loose = bool(passes_spread(tables.model, skeleton, t, memory, parent))
         up = tables.sent(t, box._replace(loose=loose), first, loops=not box.once)

@@ -179,7 +179,7 @@ class Search:
                 bound, spread, _, kept = min(nodes)
                 self.dive(self.estimates.by_tables(spread, kept, bound, inf), spread, kept)
             return
-        start = self.estimates.by_tile(spread, kept, bound)
+        start = self.estimates.by_tile(spread, kept, bound, self.best.enough)
         if self.later(start, (bound, spread, family, kept)):
             return
         start = self.estimates.by_tables(spread, kept, bound, self.best.enough)
