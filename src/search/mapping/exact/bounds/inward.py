@@ -76,7 +76,7 @@ class Passage:
             mapped = [bool(resting >> d & 1) == back for d in range(self.dims)]
             found = places_in(shape, [self.map_low[d] if moves else same[d] for d, moves in enumerate(mapped)])
             full = [len(self.map_low[d]) if moves else shape[d] for d, moves in enumerate(mapped)]
-            found = np.ascontiguousarray(np.broadcast_to(found, full))
+            found = found if found.shape == tuple(full) else np.ascontiguousarray(np.broadcast_to(found, full))
             self._store.put(key, found)
         return found
 
