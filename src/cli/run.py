@@ -139,7 +139,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target",
         metavar="T",
-        help="target name or .acg file (default: the one that a .mlir file of `map -o` names, else edge16)",
+        help="target name or .acg file, instead of the machine in a .mlir file (default: the machine that such a file "
+        "has, as those of --dump-ir, or names, as those of `map -o`; else edge16)",
     )
     add_compile_options(parser, "of made inputs, and of random choices")
     add_types(parser, "f32; on a target without instructions")

@@ -290,7 +290,7 @@ class RunResult:
 
 def run(
     model: str | Path,
-    target: str | Path = "edge16",
+    target: str | Path | Machine = "edge16",
     *,
     folder: str | Path,
     shapes: InputShapes | None = None,

@@ -10,6 +10,7 @@ from ..dialects import nest
 from ..driver import Progress
 from ..errors import InfeasibleError
 from ..frontends.acg import load_target
+from ..machine import Machine
 from ..machine.memory_chain import multiply_accumulates
 from ..machine.threads import SIDE
 from ..passes.nest.problems import only_kernel, types_of
@@ -32,7 +33,7 @@ class MatrixMapping:
 
 
 def map_matrix(
-    group: nest.GroupOp, problem: Problem, target: str | Path, options: MapOptions, progress: Progress | None
+    group: nest.GroupOp, problem: Problem, target: str | Path | Machine, options: MapOptions, progress: Progress | None
 ) -> MatrixMapping | None:
     """The best mapping of a kernel on the target's units that multiply fragments, or None where these do not pay.
 

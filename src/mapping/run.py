@@ -35,6 +35,7 @@ from ..frontends.einsum import einsum_module
 from ..frontends.input_shapes import InputShapes
 from ..frontends.machine_files import is_architecture, is_map_only, is_threads
 from ..interpreters.graph import argument_names, find_function, result_names
+from ..machine import Machine
 from ..passes.nest.hierarchy import price
 from ..passes.nest.problems import capability_of, only_kernel, problem_of, read_mapping
 from ..passes.nest.trees import in_group
@@ -209,7 +210,7 @@ class Chosen:
 
 def run(
     model: str | Path,
-    target: str | Path | None = None,
+    target: str | Path | Machine | None = None,
     *,
     folder: str | Path,
     shapes: InputShapes | None = None,
@@ -220,7 +221,8 @@ def run(
 ) -> RunResult | MappedRun:
     """Simulate a model file, a kernel, or a folder that `compile` wrote, and compare its outputs.
 
-    Without `target` it is the one that a `.mlir` file of mappings names (`target_of`), else `edge16`.
+    Without `target` it is the machine that a `.mlir` file has or names (`target_of`), else `edge16`; with one, the
+    machine in the file is not used.
     On a target without instructions a kernel (any that `map_kernel` takes) is mapped and the mapping runs; a mapped
     `nest.group` of a `.mlir` file runs as it stands; `types` are those of an einsum's tensors.  On a machine of threads
     the mapping's kernel runs, too, where there is an OpenCL device.  Otherwise as `driver.run`, which see.
@@ -247,7 +249,7 @@ def run(
 
 def run_mapped(
     kernel: str,
-    target: str | Path,
+    target: str | Path | Machine,
     *,
     folder: str | Path,
     map_options: MapOptions | None = None,
@@ -307,7 +309,7 @@ def _on_mesh(arch: Architecture, chosen: Chosen) -> MeshRun:
 
 def choose(
     kernel: str,
-    target: str | Path,
+    target: str | Path | Machine,
     arch: Architecture,
     options: MapOptions,
     progress: Progress | None,
@@ -343,7 +345,7 @@ def choose(
     return Chosen(layer.name, module, group, arch, layer.problem, mapped.mapping, mapped.mapped.proven)
 
 
-def _read(group: nest.GroupOp, target: str | Path, arch: Architecture, problem: Problem) -> LoopMapping:
+def _read(group: nest.GroupOp, target: str | Path | Machine, arch: Architecture, problem: Problem) -> LoopMapping:
     """The mapping of a group, proven to visit each point once and to fit."""
     from ..passes.nest.nest_verify import verify_group
 

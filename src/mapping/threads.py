@@ -175,7 +175,12 @@ def on_device(kernel: ThreadKernel, arrays: Mapping[str, Array], expected: Array
 
 
 def kernel_from(
-    name: str, module: ModuleOp, target: str | Path, arch: Architecture, problem: Problem, mapping: LoopMapping
+    name: str,
+    module: ModuleOp,
+    target: str | Path | Machine,
+    arch: Architecture,
+    problem: Problem,
+    mapping: LoopMapping,
 ) -> ThreadKernel:
     """The kernel of a module of one group, mapped like this on memories and units of the target, `arch`; errors as for
     `convert-nest-to-gpu`."""

@@ -137,11 +137,14 @@ def parse_module(text: str, file: str = "target") -> ModuleOp:
     return ModuleOp([GraphOp.get(parse_target(text, file))])
 
 
-def load_target(target: str | Path) -> Machine:
-    """The machine of a shipped target (by name), of an `.acg` file or a Timeloop architecture in `.yaml` (by path).
+def load_target(target: str | Path | Machine) -> Machine:
+    """The machine of a shipped target (by name), of an `.acg` file or a Timeloop architecture in `.yaml` (by path), or
+    the one given.
 
     Other numbers may follow a colon: `genesys16:IBUF.depth=16384,OBUF.depth=16384`, `edge16:DRAM.bandwidth=32`.
     """
+    if isinstance(target, Machine):
+        return target
     check_type("target", target, (str, Path), "the name of a target, or the path of an .acg file")
     name, colon, sizes = str(target).partition(":")
     if colon and not Path(target).is_file():

@@ -7,7 +7,10 @@ import pytest
 from tilewright.costs.exact.model import TensorTotals
 from tilewright.costs.hierarchy import Architecture, Level, parse_mapping
 from tilewright.costs.timeloop import evaluate
+from tilewright.driver import load_model, make_context, parse_passes
+from tilewright.driver.models import RunResult
 from tilewright.errors import InfeasibleError, TilewrightError
+from tilewright.frontends.acg import load_target
 from tilewright.mapping import (
     MapOptions,
     MappedRun,
@@ -140,6 +143,33 @@ def test_a_file_of_a_mapping_names_its_machine(tmp_path: Path) -> None:
     assert target_of(path) == "conventional"
     path.write_text(map_kernel(GEMM, SMALL, options).mlir())
     assert target_of(path) == target_of(GEMM) == target_of(tmp_path) == "edge16"
+
+
+@pytest.mark.parametrize("change", ["nest-tile", "nest-tile,nest-map", ""])
+def test_a_file_with_a_machine_runs_on_it(tmp_path: Path, change: str) -> None:
+    """As lowered for a machine of other numbers than `edge16`, which runs the same kernel in fewer cycles."""
+    target = "edge16:GBUF.depth=64,DRAM.bandwidth=4"
+    module = load_model("O[m,n] += A[m,k] * B[k,n]; m=32 n=32 k=32")
+    path = tmp_path / "lowered.mlir"
+    text = f'load-target{{target="{target}"}},graph-normalize,convert-graph-to-nest,{change}'.rstrip(",")
+    parse_passes(text).apply(make_context(), module)
+    path.write_text(str(module))
+    assert target_of(path) == load_target(target)
+    (told, named, other) = (run(path, where, folder=tmp_path) for where in (None, target, "edge16"))
+    assert isinstance(told, RunResult)
+    assert isinstance(named, RunResult)
+    assert isinstance(other, RunResult)
+    assert told.simulation.cycles == named.simulation.cycles > other.simulation.cycles
+
+
+def test_a_mapping_for_a_machine_does_not_run_on_one_without_its_memories(tmp_path: Path) -> None:
+    module = load_model(GEMM)
+    parse_passes('load-target{target="tiny"},nest-tile').apply(make_context(), module)
+    path = tmp_path / "lowered.mlir"
+    path.write_text(str(module))
+    assert isinstance(run(path, folder=tmp_path), RunResult)
+    with pytest.raises(TilewrightError, match=r"a memory among DRAM, GBUF, found SPAD; .* say with --target"):
+        run(path, "edge16", folder=tmp_path)
 
 
 def test_a_search_tells_how_far_it_is() -> None:
