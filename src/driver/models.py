@@ -77,10 +77,13 @@ def load_model(model: Model, shapes: InputShapes | None = None, products: tuple[
             shapes.refuse_names(model)
             model, shapes = text, InputShapes()
     if isinstance(model, str) and is_kernel(model):
-        from ..frontends.einsum import einsum_module, integer_types, parse_einsum
+        from ..frontends.einsum import check_written, einsum_module, integer_types, parse_einsum
 
         shapes.refuse(model)
-        return einsum_module(model, integer_types(parse_einsum(model)[0], products) if products is not None else None)
+        statement, extents = parse_einsum(model)
+        module = einsum_module(model, integer_types(statement, products) if products is not None else None)
+        check_written(statement, extents)
+        return module
     if isinstance(model, str):
         from ..frontends.layers import named_model, named_network
 

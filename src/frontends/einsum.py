@@ -104,6 +104,29 @@ def integer_types(statement: Statement, products: tuple[str, str] = ("u8", "i8")
     return types
 
 
+def check_written(statement: Statement, extents: Mapping[str, int]) -> None:
+    """Refuses (`TilewrightError`, kind `parse`) a statement that leaves elements of its target unwritten.
+
+    The statement is one that `einsum_module` takes.
+
+    Every element of a box is written where no two axes have a dim in common, and on each axis sums of strides, smallest
+    first, leave no gap; otherwise a corner of the box, or the element after such a sum, is not.
+    """
+    assert isinstance(statement.target, Access)
+    forms, seen = index_forms(statement.target), set[str]()
+    shape = _tensor_type(statement, statement.target.tensor, extents, {}).get_shape()
+    for form, size in zip(forms, shape, strict=True):
+        low, high = form.range(extents)
+        dims, reach = {name for name in form.names if extents[name] > 1}, 0
+        for stride, name in sorted((abs(form.coefficient(name)), name) for name in dims):
+            reach += stride * (extents[name] - 1) if stride <= reach + 1 else 0
+        if low or high + 1 != size or reach != high or dims & seen:
+            expected = "every element of the target written"
+            found = f"a target of {' by '.join(map(str, shape))} with elements that are not"
+            raise _error(print_statement(statement), expected, found, "give the target an index for each axis alone")
+        seen |= dims
+
+
 def _kernel_name(target: str, operands: list[str]) -> str:
     return target if target not in operands else f"{target}_out"
 

@@ -8,8 +8,9 @@ from xdsl.interpreter import Interpreter
 from xdsl.interpreters.func import FuncFunctions
 
 from tilewright.dialects import nest
+from tilewright.driver import load_model
 from tilewright.errors import TilewrightError
-from tilewright.frontends.einsum import einsum_module, parse_einsum
+from tilewright.frontends.einsum import check_written, einsum_module, parse_einsum
 from tilewright.interpreters.nest import NestFunctions
 
 CONV = "O[n,k,p,q] += I[n,c,2*p+r,2*q+s] * W[k,c,r,s]; n=1 k=4 c=3 p=5 q=6 r=3 s=2"
@@ -68,6 +69,31 @@ def test_errors(text: str, message: str):
     with pytest.raises(TilewrightError) as error:
         einsum_module(text)
     assert message in str(error.value)
+
+
+FORMS = st.tuples(*[st.integers(0, 4)] * 3, st.integers(0, 1))
+
+
+@given(st.lists(FORMS, min_size=1, max_size=2), *[st.integers(1, 4)] * 3)
+def test_targets_that_are_not_written_everywhere(axes: list[tuple[int, ...]], a: int, b: int, c: int):
+    """Against NumPy, which leaves out of the target's box what no point writes."""
+    indices = ",".join("{}*a+{}*b+{}*c+{}".format(*axis) for axis in axes)
+    statement, extents = parse_einsum(f"O[{indices}] = X[a,b,c]; a={a} b={b} c={c}")
+    points = np.stack([*np.indices((a, b, c)), np.ones((a, b, c))], -1).astype(int)
+    places = [(points @ np.array(axis)).ravel() for axis in axes]
+    written = np.zeros([place.max() + 1 for place in places], bool)
+    written[tuple(places)] = True
+    if written.all():
+        check_written(statement, extents)
+    else:
+        with pytest.raises(TilewrightError, match="every element of the target written"):
+            check_written(statement, extents)
+
+
+@pytest.mark.parametrize("target", ["m,m", "2*m", "m+1"])
+def test_a_program_writes_all_of_its_output(target: str):
+    with pytest.raises(TilewrightError, match="every element of the target written"):
+        load_model(f"O[{target}] += A[m]; m=4")
 
 
 @given(st.text(alphabet="OX[]{}ij+*=;, 0123456789-/()", max_size=60))
