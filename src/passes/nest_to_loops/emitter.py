@@ -157,15 +157,22 @@ class Target:
 
     def check_columns(self) -> None:
         """Refuses arrays whose weights do not lie column after column, each whole: programs bring those themselves."""
-        weight = next(o for o in self.array[1].operands if o.memory == self.roles["weight"])
-        rows, columns = (int(word) for _, word in sorted(weight.strides, key=lambda item: abs(int(item[1]))))
-        turned = dict(self.array[1].interleave).get(weight.memory)
-        if int(weight.address) or columns != rows * self.lanes[0] or turned:
+        unit, engine = self.array
+        weight = next(o for o in engine.operands if o.memory == self.roles["weight"])
+        (row, rows), (column, columns) = sorted(
+            ((dim, int(word)) for dim, word in weight.strides), key=lambda item: abs(item[1])
+        )
+        turned, size = dict(engine.interleave).get(weight.memory), rows * self.lanes[0]
+        if int(weight.address) or columns != size or turned:
             order = f"from byte {weight.address} by {columns}" + (f", {turned} rows at once" if turned else "")
-            expected = f"columns of {weight.memory} from byte 0 by {rows * self.lanes[0]}, row by row"
-            raise TilewrightError(
-                "target", self.machine.name, expected, order, "compile for a machine that has them so"
+            expected = f"weights of products as columns of {weight.memory} from byte 0 by {size}, row by row"
+            wanted = f"{weight.operand} {weight.memory}[0] {weight.type_name} {{ {row} {rows}, {column} {size} }}"
+            lever = (
+                f"in a copy of its .acg file write `operand {wanted}` in unit {unit.name}"
+                + (f", without `interleave {weight.memory}`" if turned else "")
+                + "; as it is, it runs programs of others and layers without products"
             )
+            raise TilewrightError("target", self.machine.name, expected, order, lever)
 
     def rows(self, memory: str) -> int:
         """Rows that one tile may use."""
