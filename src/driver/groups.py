@@ -18,22 +18,13 @@ from ..costs.fusion import platform_of
 from ..dialects import dram, graph
 from ..dialects.acg import machine_of
 from ..errors import InfeasibleError, TilewrightError
+from ..frontends.acg import load_target
 from ..interruption import requested, stop_unless, stoppable
 from ..passes.graph.graph_fuse import OUTSIDE
 from .choice import GREEDY, LAYER_BY_LAYER, Choice
 from .lowering import Lowering
 from .models import Progress, compile_module, load_model
-from .pipelines import (
-    AUTO,
-    SCHEDULE,
-    CompileOptions,
-    Room,
-    Target,
-    is_schedule_file,
-    machine_for,
-    pipeline_of,
-    pipeline_text,
-)
+from .pipelines import AUTO, SCHEDULE, CompileOptions, Room, Target, is_schedule_file, pipeline_of, pipeline_text
 from .schedule_ways import fastest_schedule, is_near
 
 if TYPE_CHECKING:
@@ -62,7 +53,7 @@ def default_program(
     models, and intermediate tensors that are to be kept go layer by layer.
     """
     alone = replace(options, partition="")
-    machine, limit = machine_for(target), Limit(options.time_limit_s or None)
+    machine, limit = load_target(target), Limit(options.time_limit_s or None)
     several = _has_layers(module)
     if options.keep_intermediates or machine.control != "queues" or not several:
         program = compile_module(module, target, alone, progress, name)
@@ -204,7 +195,7 @@ def _texts(target: Target, options: CompileOptions, room: Room = Room()) -> list
         return [pipeline_text(target, options, room=one) for one in shares]
     if not options.partition:
         return [pipeline_text(target, options)]
-    capacity = platform_of(machine_for(target)).buffers.global_bytes
+    capacity = platform_of(load_target(target)).buffers.global_bytes
     return [pipeline_text(target, options, int(capacity * share)) for share in GROUP_SHARES]
 
 

@@ -24,6 +24,7 @@ from ..dialects.graph import WeightOp
 from ..dialects.types import dtype_of, element_of, shape_of
 from ..errors import TilewrightError
 from ..files import file_error, make_folder, write_file
+from ..frontends.acg import load_target
 from ..frontends.input_shapes import InputShapes
 from ..frontends.main_function import main_module
 from ..interpreters.graph import run_graph
@@ -32,7 +33,7 @@ from ..passes.graph_to_codelet.read import Reader
 from ..passes.names import unique_name, value_names
 from ..resources import Resources, attach, resources_of, save_module_resources
 from .models import compile, load_model, make_context
-from .pipelines import machine_for, parse_passes, pipeline_of
+from .pipelines import parse_passes, pipeline_of
 from .run_arrays import choose_inputs, judge, read_expected, rows_of_inputs
 from .run_options import RunOptions
 from .watch import dump_module
@@ -114,7 +115,7 @@ def compile_hosted(
     model: str | Path | bytes | ModelProto | ModuleOp, target: str | Path, shapes: InputShapes | None = None
 ) -> HostedProgram:
     """The steps of a model; `TilewrightError` (kind `usage`) for a machine of another control model."""
-    machine = machine_for(target)
+    machine = load_target(target)
     if machine.stages is None:
         lever = "leave --host out"
         raise TilewrightError("usage", "--host", "a machine of stages, as vta", f"control {machine.control}", lever)
@@ -136,7 +137,7 @@ def compile_hosted(
 
 def load_integers(model: str | Path, target: str | Path, shapes: InputShapes | None) -> ModuleOp:
     """A model with the types of a target's products."""
-    return load_model(model, shapes, pipeline_of(machine_for(target)).products)
+    return load_model(model, shapes, pipeline_of(load_target(target)).products)
 
 
 def function_of(module: ModuleOp) -> FuncOp:

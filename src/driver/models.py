@@ -28,7 +28,7 @@ from ..resources import Resources, attach, resources_of
 from ..universe import TILEWRIGHT_UNIVERSE
 from .fixed_shapes import with_fixed_shapes
 from .model_kinds import MODEL_KINDS, check_kind
-from .pipelines import AUTO, INTEGER_PART, CompileOptions, Target, machine_for, parse_passes, pipeline_of, pipeline_text
+from .pipelines import AUTO, INTEGER_PART, CompileOptions, Target, parse_passes, pipeline_of, pipeline_text
 from .run_arrays import check_given, choose_inputs, functions_of, judge, read_expected, rows_of_inputs, rows_of_program
 from .run_options import RunOptions, against_flat
 from .watch import Watch
@@ -169,7 +169,7 @@ def compile(
     resource of the target does not suffice.
     """
     check_type("options", options, (CompileOptions, type(None)), "CompileOptions")
-    lowered = load_model(model, shapes, pipeline_of(machine_for(target)).products)
+    lowered = load_model(model, shapes, pipeline_of(load_target(target)).products)
     options = options or CompileOptions()
     if isinstance(target, Machine):
         check_machine(target)

@@ -95,11 +95,6 @@ Target = str | Machine
 """A shipped target's name, an `.acg` file's, or a machine, whose `acg.graph` modules have before any pass."""
 
 
-def machine_for(target: str | Path | Machine) -> Machine:
-    """The machine that a caller names or gives; `TilewrightError` as `load_target` raises it."""
-    return target if isinstance(target, Machine) else load_target(target)
-
-
 class Room(NamedTuple):
     """What a schedule may take of the buffer, and the ways in which it runs.
 
@@ -237,7 +232,7 @@ def pipeline_text(
     `global_bytes` is what groups may take of the buffer for maps (0: all of it); `room` is for what
     a schedule keeps there.
     """
-    machine, options = machine_for(target), options or CompileOptions()
+    machine, options = load_target(target), options or CompileOptions()
     pipeline = pipeline_of(machine)
     if options.schedule:
         options = replace(options, partition=SCHEDULE)

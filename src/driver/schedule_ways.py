@@ -20,6 +20,7 @@ from ..costs.mapping.binding import pricer_of
 from ..dialects import graph, nest
 from ..dialects.types import shape_of, size_bytes, tensor_type
 from ..errors import TilewrightError
+from ..frontends.acg import load_target
 from ..interpreters.constants import Constants
 from ..passes.graph.graph_heads import has_heads
 from ..passes.graph.graph_pack import buffer_bytes
@@ -33,7 +34,7 @@ from ..passes.nest.nest_spread_weights import spread
 from ..search.lengths import least_beside, least_price
 from ..search.reloaded_spans import reloaded_spans
 from .lowering import Lowering
-from .pipelines import FINER_SHARE, SCHEDULE, Room, Target, machine_for, pipeline_text
+from .pipelines import FINER_SHARE, SCHEDULE, Room, Target, pipeline_text
 
 if TYPE_CHECKING:
     from ..backends.program import Program
@@ -182,7 +183,7 @@ class _Ways:
 
     def split_sums(self) -> None:
         """Dense layers whose weights come while the convolution before them is computed, chunk by chunk."""
-        weight_bytes = platform_of(machine_for(self.target)).buffers.weight_bytes
+        weight_bytes = platform_of(load_target(self.target)).buffers.weight_bytes
         best = self.best._replace(split_sums=True)
         if weight_bytes and self.is_worth_more():
             module = self.before("graph-split-hidden", best)
@@ -191,7 +192,7 @@ class _Ways:
 
     def spread(self) -> None:
         """Weights also in the memory of maps, where the estimate says that some come earlier so."""
-        machine, best = machine_for(self.target), self.best
+        machine, best = load_target(self.target), self.best
         if best.span or platform_of(machine).buffers.weight_bytes is None or not self.is_worth_more():
             return
         module, pricer = self.before("nest-spread-weights", best._replace(spread=True)), pricer_of(machine)
@@ -201,7 +202,7 @@ class _Ways:
 
     def split_finer(self) -> None:
         """Layers of large weights in finer parts."""
-        weight_bytes, best = platform_of(machine_for(self.target)).buffers.weight_bytes, self.best
+        weight_bytes, best = platform_of(load_target(self.target)).buffers.weight_bytes, self.best
         if weight_bytes is not None and not best.span and self.is_worth_more():
             module = self.before("nest-schedule", best)
             parts = split_weights(module, weight_bytes, FINER_SHARE, Constants.of(module))
@@ -227,7 +228,7 @@ class _Ways:
             return
         room = plain._replace(reload=True, late=True)
         function = next(op for op in self.before("nest-schedule", room).body.ops if isinstance(op, FuncOp))
-        reader = Reader(machine_for(self.target), function)
+        reader = Reader(load_target(self.target), function)
         spans = reloaded_spans(reader.network(room.share), reader.rows_of)
         rooms = {span.stop: room._replace(span=span.stop, first=span.start) for span in spans}
         tried = [span.stop for span in spans[:RELOADED_SPANS]]
@@ -304,12 +305,12 @@ class _Ways:
     def _unfoldable(self, room: Room) -> list[Unfolding]:
         """Convolutions whose taps fill lanes that channels leave idle."""
         module = self.before("graph-unfold", room)
-        return list(unfoldable(module, machine_for(self.target), Constants.of(module), room.unfold_worth))
+        return list(unfoldable(module, load_target(self.target), Constants.of(module), room.unfold_worth))
 
     def _bands_save(self) -> float:
         """Cycles of products that are saved where several results of depthwise convolutions are made together."""
         module = self.before("nest-band", Room(band=True))
-        found = bands(module, pricer_of(machine_for(self.target)), Constants.of(module))
+        found = bands(module, pricer_of(load_target(self.target)), Constants.of(module))
         return sum(each.saved_cycles for each in found)
 
     def has_attention(self) -> bool:
@@ -323,7 +324,7 @@ class _Ways:
 
         Of several samples that run `apart` it is that of one, and the weights, which come for each, count, too.
         """
-        buffer = buffer_bytes(machine_for(self.target))
+        buffer = buffer_bytes(load_target(self.target))
         tried = (self._hidden(Room(hidden_share=s), int(apart * buffer * s)) for s in sorted(HIDDEN_SHARES))
         parts = next(filter(None, tried), [])
         sizes = (part.map_bytes // apart + (part.weight_bytes if apart > 1 else 0) for part in parts)
@@ -333,14 +334,14 @@ class _Ways:
         """What it takes to load all weights."""
         module = self.before("nest-schedule", Room())
         total = sum(size_bytes(tensor_type(op.result)) for op in module.walk() if isinstance(op, graph.WeightOp))
-        return total / platform_of(machine_for(self.target)).dram_bytes_per_cycle
+        return total / platform_of(load_target(self.target)).dram_bytes_per_cycle
 
     def _attention(self, room: Room, apart: int = 1) -> list[Room]:
         """Attention split into heads, where each has room as a whole and there are few, and head by head; of so many
         samples that run `apart` one is there.
         """
         split = room._replace(split_heads=True)
-        limit_bytes = apart * int(buffer_bytes(machine_for(self.target)) * HEAD_SHARE)
+        limit_bytes = apart * int(buffer_bytes(load_target(self.target)) * HEAD_SHARE)
         parts = self._hidden(split, 0)
         few = 0 < sum(len(part.ranges(0)) for part in parts) <= MOST_HEADS
         splits = few and all(part.head_bytes <= limit_bytes for part in parts)

@@ -11,12 +11,12 @@ from ..costs.dram import Timetable
 from ..costs.dram.bound import Bound, lower_bound
 from ..costs.dram.platform import model_of
 from ..errors import TilewrightError
+from ..frontends.acg import load_target
 from ..frontends.input_shapes import InputShapes
 from ..machine import Machine
 from ..search.dram import METHODS, Effort, Found, Objective
 from ..zoo.schedule_networks import Network
 from .networks import TOKENS, function_of, named_table, network_module
-from .pipelines import machine_for
 
 MODELS = ("exact", "soma")
 MAX_BATCH = 1 << 10
@@ -95,7 +95,7 @@ def schedule_network_for(
     options = options or ScheduleOptions()
     if options.shapes.samples > MAX_BATCH:
         raise TilewrightError("schedule", "batch", f"1 to {MAX_BATCH}", str(options.shapes.samples))
-    machine = machine_for(target)
+    machine = load_target(target)
     model = model_of(machine, exact=options.model == "exact")
     network, batch = find_network(name, options.tokens, options.shapes)
     start = processor_seconds()
