@@ -15,6 +15,7 @@ import shutil
 import sys
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from tilewright.cli.command_line import make_parser
 from tilewright.universe import PASSES_BY_FOLDER, TILEWRIGHT_UNIVERSE
@@ -65,10 +66,14 @@ def passes() -> str:
         for name in names:
             made = TILEWRIGHT_UNIVERSE.all_passes[name]()
             options = [field for field in fields(made) if field.name != "name"]
-            rows = [f"- `{field.name}`: {str(field.type).strip()}{_default(field.default)}" for field in options]
+            rows = [f"- `{field.name}`: {_type(field.type)}{_default(field.default)}" for field in options]
             text = inspect.cleandoc(made.__doc__ or "")
             parts.append("\n".join([f"### {name}\n", text, "", *(["Options:", "", *rows, ""] if rows else [])]))
     return "\n".join(parts)
+
+
+def _type(annotation: Any) -> str:
+    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
 
 
 def _default(value: object) -> str:

@@ -228,6 +228,7 @@ def run(
     the mapping's kernel runs, too, where there is an OpenCL device.  Otherwise as `driver.run`, which see.
     `outputs.npz` is written to `folder`.
     """
+    check_type("model", model, (str, Path), "a kernel, the name of a model or layer, a file, or a folder of a program")
     target = target_of(model) if target is None else target
     if not is_map_only(target):
         return run_program(
@@ -239,7 +240,6 @@ def run(
             options=options,
             progress=progress,
         )
-    check_type("model", model, (str, Path), "a kernel, the name of a layer, or a .mlir file")
     search = compile_options or CompileOptions()
     how = MapOptions(
         seed=search.seed, time_limit_s=search.time_limit_s or None, shapes=shapes or InputShapes(), types=types

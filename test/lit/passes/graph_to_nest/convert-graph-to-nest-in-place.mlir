@@ -1,14 +1,14 @@
 // RUN: tilewright-opt %s -p 'convert-graph-to-nest{in_place=true}' | filecheck %s
 // RUN: tilewright-opt %s -p 'convert-graph-to-nest' | filecheck %s --check-prefix APART
 
-// What follows a layer element by element is in its group; a residual sum reads the other map there.
+// What follows a layer element by element is in its group; in f32 its sums begin with what is added to them.
 // CHECK-LABEL: func.func @epilogue
 // APART-LABEL: func.func @epilogue
 func.func @epilogue(%x : tensor<1x3x8x8xf32>, %r : tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
   %w = graph.weight @w : tensor<4x3x3x3xf32>
   // CHECK:      %{{.*}} = nest.group @a dims {k = 4, p = 8, q = 8, c = 3, r = 3, s = 3} ins(X = %x, W = %w, A = %r)
-  // CHECK:        nest.kernel @mac
-  // CHECK-NEXT:   nest.kernel @add
+  // CHECK:        %[[add:.*]] = nest.kernel @add "Y[0, k, p, q] = A[0, k, p, q]"
+  // CHECK-NEXT:   nest.kernel @mac {{.*}} into %[[add]]
   // CHECK-NEXT:   nest.kernel @relu
   // CHECK-NEXT:   nest.yield %relu
   // APART-COUNT-3: nest.group
