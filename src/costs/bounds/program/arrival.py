@@ -174,11 +174,11 @@ class Arrival:
         return found
 
     def _matrix(self, step: Step, value: int) -> Matrix | None:
-        """The weight that a product reads, each of its elements as often."""
+        """The weight that a product reads, each of its elements as often, if it has bytes that come."""
         for read in step.reads:
             item = self.network.values[read.value]
             dims = _dims(read, step, item.shape)
-            if read.value != value and item.external and dims is not None and len(step.reads) == 2:
+            if read.value != value and item.external and item.bytes and dims is not None and len(step.reads) == 2:
                 target = {name for form in step.kernel.target.forms for name in form.names}
                 return Matrix(read.value, item.bytes, dims, tuple(name for name in dims if name in target))
         return None
