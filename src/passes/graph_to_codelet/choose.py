@@ -11,7 +11,7 @@ from ...costs.stages.schedule import run_stages
 from ...dialects.codelet import TensorOp
 from ...errors import InfeasibleError
 from ...machine.stage_isa import StageIsa
-from ...search.tiles.choose import Effort, steps
+from ...search.tiles.choice import Effort, steps
 from ..codelet_to_queues.locals import place_locals
 from ..codelet_to_queues.read import Tensors, read_codelet
 from ..codelet_to_queues.tree import Codelet

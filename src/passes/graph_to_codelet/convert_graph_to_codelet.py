@@ -18,7 +18,7 @@ from ...errors import TilewrightError
 from ...machine import Machine
 from ...machine.stage_isa import StageIsa
 from ...resources import Resources, resources_of
-from ...search.tiles.choose import Effort
+from ...search.tiles.choice import Effort
 from ..names import value_names
 from .choose import choose_tiles
 from .layer import LayerBuilder
@@ -39,7 +39,7 @@ class ConvertGraphToCodeletPass(ModulePass):
     Convolutions, products, sums, averages and additions become sums of products with blocks of weights (diagonal ones,
     where channels do not mix), maxima a maximum over taps; requantisation is a rounding constant, a shift and bounds.
     Tiles are those of fewest cycles; a layer's are searched for until these are at most `gap` above what its products,
-    steps and bytes take (below 0: `search.tiles.choose.WITHIN`, and among fewer), or for `time_limit_s` CPU seconds of
+    steps and bytes take (below 0: `search.tiles.choice.WITHIN`, and among fewer), or for `time_limit_s` CPU seconds of
     all layers (0: no limit).  Maps lie by blocks of channels; `tensor` and `layout` of a `codelet.tensor` are the
     network's tensor and how it lies.
 

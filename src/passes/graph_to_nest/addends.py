@@ -20,18 +20,18 @@ PIXEL_AXES = 4
 def begin_with_addends(group: nest.GroupOp) -> None:
     """Let sums of products in f32 begin with an input of the group, of their shape, that is added to them.
 
-        %0 = nest.kernel @bias "Y[n, k] = B[k]" (B = %B)
-        %1 = nest.kernel @mac "Y[n, k] += X[n, c] * W[k, c]" (X = %X, W = %W) into %0
-        %2 = nest.kernel @add "Y[n, k] = A[n, k] + C[n, k]" (A = %1, C = %C) into %1
+        %0 = nest.kernel @bias "Y[0, k, p, q] = B[k]" (B = %B)
+        %1 = nest.kernel @mac "Y[0, k, p, q] += X[0, c, p, q] * W[k, c]" (X = %X, W = %W) into %0
+        %2 = nest.kernel @add "Y[0, k, p, q] = A[0, k, p, q] + C[0, k, p, q]" (A = %1, C = %C) into %1
 
     becomes
 
-        %0 = nest.kernel @add "Y[n, k] = A[n, k] + B[k]" (A = %C, B = %B)
-        %1 = nest.kernel @mac "Y[n, k] += X[n, c] * W[k, c]" (X = %X, W = %W) into %0
+        %0 = nest.kernel @add "Y[0, k, p, q] = A[0, k, p, q] + B[k]" (A = %C, B = %B)
+        %1 = nest.kernel @mac "Y[0, k, p, q] += X[0, c, p, q] * W[k, c]" (X = %X, W = %W) into %0
 
     The result may then lie in the place of the input, although it has the bytes of the sums of products, and the bias
-    takes no kernel of its own.  Numbers are added in another order.  That is done for maps of pixels alone: a
-    block of BERT takes 3 % longer where its products begin with what is added to them.
+    takes no kernel of its own.  Numbers are added in another order.  That is done for maps of pixels alone:
+    with it for all sums a block of BERT in f32 takes longer on `edge16`.
     """
     for kernel in group.kernels:
         added = _added(kernel)

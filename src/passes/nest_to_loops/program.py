@@ -21,7 +21,7 @@ from ...machine import Machine
 from ...machine.layer_table import LayerRecorder
 from ...resources import Resources
 from ...search.tiles import Buffers, Loop, choose
-from ...search.tiles.choose import vector_tiles
+from ...search.tiles.choice import vector_tiles
 from ...search.tiles.values import Block, blocks_of
 from ..names import value_names
 from .array_code import emit_sums

@@ -1,7 +1,7 @@
 """Tiles of sums of products on an array with buffers of rows: sizes with remainders and the order of loops, by cost."""
 
-from .choose import Choice as Choice
-from .choose import choose as choose
+from .choice import Choice as Choice
+from .choice import choose as choose
 from .values import Buffers as Buffers
 from .values import Loop as Loop
 from .values import SumProblem as SumProblem

@@ -77,19 +77,19 @@ def last_reads(
     last: dict[int, Floats] = {}
     for step, read, parts in asked:
         found: list[Floats] = []
+        read_once = _read_once(along.makers, step, read, shapes) if sizes[read.value] > room_bytes else None
+        least = _least_of_elements(network, along, read_once) if read_once is not None else []
         for part, row in zip(parts, islice(rows, len(parts)), strict=True):
             loads = row[:externals].sum() / load_rate if load_rate else 0.0
             extent, disjoint = along.disjoint(step, read, part)
-            read_once = _read_once(along.makers, step, read, shapes) if sizes[read.value] > room_bytes else None
             made = np.tile(row[externals:], (min(extent, MOST_PARTS) if read_once is None else ELEMENT_PARTS, 1))
             coordinates = np.arange(len(made)) * extent // len(made) + 1
             known = {column[target]: points for target, points in disjoint.items() if target in column}
             at = list(known)
             made[:, at] = np.maximum(made[:, at], np.outer(coordinates, list(known.values())))
-            if read_once is not None:
-                for target, points in _least_of_elements(network, along, read_once, len(made)):
-                    if target in column:
-                        made[:, column[target]] = np.maximum(made[:, column[target]], points)
+            for target, points in least:
+                if target in column:
+                    made[:, column[target]] = np.maximum(made[:, column[target]], points)
             found.append(np.maximum((cycles @ made.T).max(axis=0), loads))
         own = -np.sort(-np.concatenate(found))
         own = own if sizes[read.value] == network.values[read.value].bytes else own[-1:]
@@ -121,9 +121,9 @@ def _read_once(
             continue
         names = [other.forms[axis].names[0] for axis in axes]
         behind = [name in own for name in names]
-        whole = prod(step.extents[name] for name in set(names)) == prod(shape) and len(set(names)) == len(names)
-        whole = whole and not added & set(names)
-        if whole and any(behind) and behind == sorted(behind):
+        if added & set(names) or len(set(names)) < len(names) or not any(behind) or behind != sorted(behind):
+            continue
+        if prod(step.extents[name] for name in names) == prod(shape):
             value = _without_views(makers, other.value)
             together = prod(shape[axis] for axis, named in zip(axes, behind, strict=True) if not named)
             return None if value is None else _ReadOnce(value, together)
@@ -136,8 +136,8 @@ def _without_views(makers: Mapping[int, Step | View | Join], value: int) -> int 
     return value if value in makers else None
 
 
-def _least_of_elements(network: Network, along: _Along, read: _ReadOnce, parts: int) -> list[tuple[int, Floats]]:
-    """Targets of steps, with the points before the first element of each of some equal parts of a weight is read.
+def _least_of_elements(network: Network, along: _Along, read: _ReadOnce) -> list[tuple[int, Floats]]:
+    """Targets of steps, with the points before the first element of each of `ELEMENT_PARTS` of a weight is read.
 
     Elements are counted in the order in which a program reads them, whatever that is.
     """
@@ -146,7 +146,7 @@ def _least_of_elements(network: Network, along: _Along, read: _ReadOnce, parts: 
     if front is None:
         return []
     apart = {axis: {target for target, _ in along.points(value, element(shape), axis)} for axis in range(len(shape))}
-    counts = np.arange(parts) * prod(shape[front:]) // parts + 1
+    counts = np.arange(ELEMENT_PARTS) * prod(shape[front:]) // ELEMENT_PARTS + 1
     return list(points_of_elements(network, Places(value, front), apart, counts).items())
 
 

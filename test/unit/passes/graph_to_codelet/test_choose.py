@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -19,7 +18,8 @@ from tilewright.machine.stage_isa import StageIsa
 from tilewright.passes.graph_to_codelet import choose
 from tilewright.passes.graph_to_codelet import convert_graph_to_codelet as conversion
 from tilewright.passes.graph_to_codelet.works import Tiles, Work, require_room
-from tilewright.search.tiles.choose import Effort
+from tilewright.search.tiles import choice
+from tilewright.search.tiles.choice import Effort
 
 
 def conv(out: int, kernel: int, step: int = 1, groups: int = 1) -> ModuleOp:
@@ -54,7 +54,7 @@ def test_tiles_are_near_the_best_of_all(name: str, monkeypatch: pytest.MonkeyPat
         return seen[-1][2]
 
     monkeypatch.setattr(conversion, "choose_tiles", chosen)
-    monkeypatch.setattr(import_module("tilewright.search.tiles.choose"), "MOST_ASKED", 1000)
+    monkeypatch.setattr(choice, "MOST_ASKED", 1000)
     compile(LAYERS[name](), "vta", options=CompileOptions(gap=0))
     isa, work, tiles = seen[-1]
     figures: list[tuple[int, int]] = []

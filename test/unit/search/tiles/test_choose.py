@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tilewright.errors import InfeasibleError
 from tilewright.search.tiles import Buffers, Loop, SumProblem, Tiling, choose
-from tilewright.search.tiles.choose import block_traffic, price, steps, vector_tiles
+from tilewright.search.tiles.choice import block_traffic, price, steps, vector_tiles
 from tilewright.search.tiles.values import LOOPS, Block, blocks_of, sizes
 
 PROBLEMS = st.builds(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tilewright.costs.clock import Limit
-from tilewright.search.tiles.choose import MOST, MOST_ASKED, SLACK, Effort
+from tilewright.search.tiles.choice import MOST, MOST_ASKED, SLACK, Effort
 
 RANKED = [(100.0 + n, n) for n in range(40)]
 
