@@ -36,7 +36,8 @@ _BOUND = re.compile(r"([A-Za-z_]\w*)\s*=\s*(\d+)")
 def parse_einsum(text: str) -> tuple[Statement, dict[str, int]]:
     """The statement and the extent of each of its dims, in the order of the bounds.
 
-    Raises `TilewrightError` (kind `parse`) where the text is wrong, a dim has no bound or a bound no dim.
+    Raises `TilewrightError` (kind `parse`) where the text is wrong, a dim has no bound or a bound no dim, or `=` may
+    write an element more than once.
     """
     if len(text) > MAX_TEXT:
         raise _error("einsum text", f"at most {MAX_TEXT} characters", str(len(text)))
@@ -53,7 +54,31 @@ def parse_einsum(text: str) -> tuple[Statement, dict[str, int]]:
     for dim in extents:
         if dim not in dims:
             raise _error(f"bound {dim}", f"one of the dims {', '.join(dims)}", dim)
+    _check_once(statement, extents)
     return statement, extents
+
+
+def _check_once(statement: Statement, extents: Mapping[str, int]) -> None:
+    """An index tells its dims, where each stride is longer than the reach of all smaller ones; dims that are told
+    leave the other indices."""
+    if statement.reduce != "=" or not isinstance(statement.target, Access):
+        return
+    forms, open_dims = index_forms(statement.target), {dim for dim, extent in extents.items() if extent > 1}
+
+    def told(form: Affine) -> set[str]:
+        reach, dims = 0, open_dims & set(form.names)
+        for stride, dim in sorted((abs(form.coefficient(dim)), dim) for dim in dims):
+            if stride <= reach:
+                return set()
+            reach += stride * (extents[dim] - 1)
+        return dims
+
+    while dims := set[str]().union(*map(told, forms)):
+        open_dims -= dims
+    if open_dims:
+        expected = "each element written once, or a reduction (`+=`, `max=`, `min=`)"
+        found = f"elements that several values of {', '.join(sorted(open_dims))} may write"
+        raise _error(print_statement(statement), expected, found, "reduce, or give each dim an index of its own")
 
 
 def _parse_bounds(text: str, column: int) -> dict[str, int]:

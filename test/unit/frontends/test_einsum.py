@@ -1,5 +1,7 @@
 """Einsum text to a module with one kernel."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -78,7 +80,7 @@ FORMS = st.tuples(*[st.integers(0, 4)] * 3, st.integers(0, 1))
 def test_targets_that_are_not_written_everywhere(axes: list[tuple[int, ...]], a: int, b: int, c: int):
     """Against NumPy, which leaves out of the target's box what no point writes."""
     indices = ",".join("{}*a+{}*b+{}*c+{}".format(*axis) for axis in axes)
-    statement, extents = parse_einsum(f"O[{indices}] = X[a,b,c]; a={a} b={b} c={c}")
+    statement, extents = parse_einsum(f"O[{indices}] += X[a,b,c]; a={a} b={b} c={c}")
     points = np.stack([*np.indices((a, b, c)), np.ones((a, b, c))], -1).astype(int)
     places = [(points @ np.array(axis)).ravel() for axis in axes]
     written = np.zeros([place.max() + 1 for place in places], bool)
@@ -88,6 +90,34 @@ def test_targets_that_are_not_written_everywhere(axes: list[tuple[int, ...]], a:
     else:
         with pytest.raises(TilewrightError, match="every element of the target written"):
             check_written(statement, extents)
+
+
+@given(st.lists(FORMS, min_size=1, max_size=2), *[st.integers(1, 4)] * 3)
+def test_assignments_write_each_element_once(axes: list[tuple[int, ...]], a: int, b: int, c: int):
+    """What is taken writes no element of NumPy's box twice; what is refused leaves an axis of several strides."""
+    indices = ",".join("{}*a+{}*b+{}*c+{}".format(*axis) for axis in axes)
+    points = np.stack([*np.indices((a, b, c)), np.ones((a, b, c))], -1).astype(int).reshape(-1, 4)
+    places = points @ np.array(axes).T
+    once = len(np.unique(places, axis=0)) == len(points)
+    text = f"O[{indices}] = X[a,b,c]; a={a} b={b} c={c}"
+    missing = any(not any(axis[dim] for axis in axes) for dim in range(3))
+    separate = all(sum(map(bool, axis[:3])) <= 1 for axis in axes)
+    refused = contextlib.nullcontext() if once and separate and not missing else contextlib.suppress(TilewrightError)
+    with refused:
+        parse_einsum(text)
+        assert once
+
+
+@pytest.mark.parametrize("index", ["2*m+n", "m+n,m-n+3"])
+def test_sums_may_write_an_element_twice(index: str):
+    with pytest.raises(TilewrightError, match="several values of m, n may write; reduce, or give each dim an index"):
+        parse_einsum(f"O[{index}] = A[m,n]; m=4 n=4")
+    parse_einsum(f"O[{index}] += A[m,n]; m=4 n=4")
+
+
+@pytest.mark.parametrize("index", ["4*m+n", "m+n,m", "n,m"])
+def test_assignments_that_write_each_element_once(index: str):
+    parse_einsum(f"O[{index}] = A[m,n]; m=4 n=4")
 
 
 @pytest.mark.parametrize("target", ["m,m", "2*m", "m+1"])
