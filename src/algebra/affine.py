@@ -19,6 +19,9 @@ class Affine:
     const: int
     terms: tuple[tuple[str, int], ...] = ()
 
+    def __str__(self) -> str:
+        return print_expr(self.to_expr())
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names with a nonzero coefficient, sorted."""

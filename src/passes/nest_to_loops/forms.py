@@ -19,6 +19,9 @@ class Form:
     name: str
     axes: tuple[Affine, ...]
 
+    def __str__(self) -> str:
+        return f"{self.name}[{', '.join(map(str, self.axes))}]"
+
     @property
     def still(self) -> int:
         """The last axis that nothing moves; -1 without one."""

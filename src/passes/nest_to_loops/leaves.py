@@ -92,8 +92,10 @@ class Leaves:
     def rows(self, kernel: nest.KernelOp, form: Form, place: Stored) -> Rows:
         """A tensor by the slots of the result."""
         slots = self.scene.slots
-        if "n" in slots and place.lane != form.axis_of(slots["n"]):
-            raise unsupported(kernel, f"axis {place.lane} of {form.name} over lanes", slots["n"])
+        lane, dims = slots.get("n"), form.axes[place.lane].names
+        if dims if lane is None else place.lane != form.axis_of(lane):
+            found = f"{lane or 'no dim'} in the result, {', '.join(dims) or 'no dim'} in {form.name}"
+            raise unsupported(kernel, "the same dim over lanes in the result and what it reads", found)
         pitches = {slot: place.pitch(form, dim) * _step(form, dim) for slot, dim in slots.items()}
         pitches["n"] = place.pitches[place.lane]
         return Rows(place.start(form), pitches, place.row_bytes)

@@ -33,7 +33,8 @@ class Stored:
         """The row that an access begins at."""
         steps = [axis.const for axis in form.axes]
         if steps[self.lane] % self.lanes:
-            raise TilewrightError("unsupported", form.name, f"rows of {self.lanes} lanes from one on", str(form.axes))
+            expected = f"an index of axis {self.lane} that begins at a multiple of {self.lanes} lanes"
+            raise TilewrightError("unsupported", form.name, expected, str(form))
         steps[self.lane] //= self.lanes
         return self.address + sum(n * pitch for n, pitch in zip(steps, self.pitches, strict=True))
 

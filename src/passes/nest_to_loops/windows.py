@@ -171,7 +171,7 @@ class _WindowBuilder:
                 if self.slots.get(slot) in axis.names:
                     taps |= {slot: weight.axis_of(dim) for dim in axis.names if dim not in self.output.dims}
         if lane < 0 or -1 in taps.values():
-            raise unsupported(self.kernel, "weights by channel and tap", f"{weight.axes}")
+            raise unsupported(self.kernel, "weights by channel and tap", f"{weight}")
         pads = tuple((0, -size % table.lanes if i == lane else 0) for i, size in enumerate(shape))
         others = [i for i in range(len(shape)) if i not in (lane, *taps.values())]
         order = (*others, *(taps[slot] for slot in ROWS if slot in taps), lane)

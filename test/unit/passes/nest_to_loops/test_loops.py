@@ -76,6 +76,11 @@ def test_programs_are_saved_with_their_layouts(tmp_path: Path):
     [
         ("O[m,n] += A[m,k] * B[k,n] * B[k,n]; m=4 n=4 k=4", "a sum of products of two tensors"),
         ("O[m] += A[m,k] * B[m,k]; m=4 k=4", "a dim that is summed over lanes, and columns"),
+        (
+            "O[m,0] = A[m]; m=4",
+            "the same dim over lanes in the result and what it reads, found no dim in the result, m",
+        ),
+        ("O[m,0] = A[m,3]; m=4", "an index of axis 1 that begins at a multiple of 64 lanes, found A[m, 3]"),
         ("O[m,n] += A[m,k+2*j] * B[k,j,n]; m=4 n=4 k=4 j=2", "taps next to each other"),
     ],
 )
