@@ -15,13 +15,41 @@ from .scope import Scope
 
 MAX_PIECES = 4096
 
+SHUFFLE = 0, 2, 1, 3, 4
+"""The order of axes of maps whose channels are two axes that change places."""
+
 
 def transpose(op: graph.TransposeOp, builder: GroupBuilder, scope: Scope) -> Term:
     """`Y[i, j] = X[j, i]`."""
-    indices = fresh_indices(builder, shape_of(op.result))
     perm = op.perm.get_values()
+    if _shuffles_channels(op):
+        return _shuffle(op, builder, scope)
+    indices = fresh_indices(builder, shape_of(op.result))
     x = builder.term(scope.outer(op.x), "X", [indices[perm.index(axis)] for axis in range(len(perm))])
     return builder.kernel("transpose", tensor_type(op.result), indices, copy, [x])
+
+
+def _shuffles_channels(op: graph.TransposeOp) -> bool:
+    """Whether it moves channels of maps alone, between a reshape that cuts these in two axes and one that joins them."""
+    before, uses = op.x.owner, list(op.result.uses)
+    if op.perm.get_values() != SHUFFLE or not isinstance(before, graph.ReshapeOp) or len(uses) != 1:
+        return False
+    after, shape = uses[0].operation, shape_of(before.x)
+    n, first, second, height, width = shape_of(op.x)
+    is_same = isinstance(after, graph.ReshapeOp) and shape_of(after.result) == shape
+    return is_same and shape == (n, first * second, height, width)
+
+
+def _shuffle(op: graph.TransposeOp, builder: GroupBuilder, scope: Scope) -> Term:
+    """`Y[n, first * c + d, h, w] = X[n, second * d + c, h, w]`: rows are rows of both maps."""
+    assert isinstance(op.x.owner, graph.ReshapeOp)
+    x = op.x.owner.x
+    names = "n", "d", "c", "h", "w"
+    n, d, c, h, w = (builder.dim(name, size) for name, size in zip(names, shape_of(op.x), strict=True))
+    _, first, second, *_ = shape_of(op.x)
+    source = [index(n), index(scaled(d, second) | c), index(h), index(w)]
+    target = [index(n), index(scaled(c, first) | d), index(h), index(w)]
+    return builder.kernel("transpose", tensor_type(x), target, copy, [builder.term(scope.outer(x), "X", source)])
 
 
 def whole(value: SSAValue, builder: GroupBuilder) -> Term:
