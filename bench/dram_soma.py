@@ -15,11 +15,17 @@ from typing import Any
 from measure import Report, cpu_seconds
 
 from tilewright.costs.dram import Model
-from tilewright.costs.dram.bound import lower_bound
-from tilewright.costs.dram.bound_product import least_product
+from tilewright.costs.dram.bound import least_product, lower_bound
 from tilewright.costs.notation import Choices, Move, check_capacity, check_schedule, parse, times_of, transfer_cycles
-from tilewright.costs.notation.price_file import ARGUMENTS, parse_fusion, parse_request, parse_transfers, setting
-from tilewright.costs.notation.transfers import price_transfers, soma_parsed
+from tilewright.costs.notation.price_file import (
+    ARGUMENTS,
+    parse_fusion,
+    parse_request,
+    parse_transfers,
+    price_transfers,
+    setting,
+    soma_parsed,
+)
 from tilewright.search.dram import Effort, schedule
 
 FASTER, BETTER, BETTER_EXACT, FAR, NEAR = 50, 0.96, 1.10, 0.05, 0.015

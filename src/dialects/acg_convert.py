@@ -1,4 +1,4 @@
-"""Between the ops of the `acg` dialect and `Machine`; `acg_values` does what goes field by field."""
+"""Between the ops of the `acg` dialect and `Machine`; `acg_control_models` does what goes field by field."""
 
 import math
 from collections.abc import Sequence
@@ -12,8 +12,16 @@ from xdsl.ir import Block, Operation, Region
 from ..machine import Capability, Compute, Link, Machine, Memory, Mnemonic, Unit
 from .acg import CapabilityOp, ComputeOp, GraphOp, IsaOp, LinkOp, MemoryOp, MnemonicOp, UnitOp, declarations
 from .acg_attributes import FormulaAttr, PairsAttr
-from .acg_control_models import macro_op, macro_values, packet_ops, packet_value, stage_ops, stages_value
-from .acg_values import declaration, declared
+from .acg_control_models import (
+    declaration,
+    declared,
+    macro_op,
+    macro_values,
+    packet_ops,
+    packet_value,
+    stage_ops,
+    stages_value,
+)
 
 
 def graph_op(machine: Machine) -> GraphOp:

@@ -47,7 +47,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import CallableOpInterface, HasParent, IsolatedFromAbove, NoTerminator, Pure, SymbolOpInterface
 
-from . import codelet_syntax as syntax
+from . import codelet_attributes as syntax
 from .codelet_attributes import RoleAttr, SurrogateType
 from .codelet_compute import ComputeOp
 from .codelet_fused import FillOp, FusedOp, PartOp

@@ -53,8 +53,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from . import dram_rules as rules
 from . import dram_syntax as syntax
-from .dram_attributes import IntsConstr, MachineAttr, MachineNumbers, Row, numbers
-from .dram_syntax import Extents, Names, Size, Sizes, Window
+from .dram_syntax import Extents, IntsConstr, MachineAttr, MachineNumbers, Names, Row, Size, Sizes, Window, numbers
 from .properties import PlainOp
 from .syntax import Body, Word
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
-from .dram_attributes import LOAD, MOST, STORE, Row, ints
+from .dram_syntax import LOAD, MOST, STORE, Row, ints
 
 if TYPE_CHECKING:
     from .dram import LayerOp, NetworkOp, ScheduleOp, TransfersOp

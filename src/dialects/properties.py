@@ -12,7 +12,7 @@ from xdsl.irdl import IRDLOperation
 
 _Op = TypeVar("_Op", bound=IRDLOperation)
 
-RULE_MODULES = {"codelet": ("codelet_rules", "codelet_fused_rules", "codelet_walk_rules"), "nest": ("nest_verify",)}
+RULE_MODULES = {"codelet": ("codelet_rules", "codelet_fused_rules"), "nest": ("nest_verify",)}
 """Modules with rules for operations of a dialect; they know all of them, and are imported when one is verified."""
 
 RULES: dict[type, list[Callable[[Any], None]]] = {}

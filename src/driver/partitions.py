@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
 
-    from ..costs.fusion.program_pricer import ProgramPricer
+    from ..costs.fusion.pricer import ProgramPricer
     from ..passes.graph.fusion_layers import FusionLayers
     from ..passes.graph.row_groups import RowGroups
 

@@ -134,7 +134,7 @@ class LayerMapping:
         It names `target` as the machine that it is for, the shipped one of this name where that is None.
         """
         from ..frontends.einsum import einsum_module
-        from ..passes.nest.problems import WORDS, put_mapping
+        from ..passes.nest.trees import WORDS, put_mapping
 
         module = einsum_module(text_of_problem(self.layer.problem), self.layer.types)
         (group,) = (op for op in module.walk() if isinstance(op, GroupOp))

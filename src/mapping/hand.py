@@ -10,8 +10,7 @@ from ..dialects import nest
 from ..dialects.acg import has_target, machine_of
 from ..driver import parse_mlir
 from ..errors import TilewrightError
-from ..passes.nest.problems import only_kernel, problem_of, read_mapping
-from ..passes.nest.trees import in_group
+from ..passes.nest.trees import in_group, only_kernel, problem_of, read_mapping
 from .machines import find_architecture, named_target
 
 

@@ -14,7 +14,7 @@ from ..driver import is_kernel, load_model, make_context, parse_passes
 from ..errors import TilewrightError
 from ..files import MODEL_SUFFIXES
 from ..frontends.input_shapes import InputShapes
-from ..passes.nest.problems import problem_of, types_of
+from ..passes.nest.trees import problem_of, types_of
 
 FORMS = (
     "einsum text with bounds ('O[m,n] += A[m,k] * B[k,n]; m=8 n=8 k=8')",

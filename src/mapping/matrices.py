@@ -13,10 +13,10 @@ from ..frontends.acg import load_target
 from ..machine import Machine
 from ..machine.memory_chain import multiply_accumulates
 from ..machine.threads import SIDE
-from ..passes.nest.problems import only_kernel, types_of
+from ..passes.nest.trees import only_kernel, types_of
 from ..passes.nest_to_gpu.convert_nest_to_gpu import takes_types
-from ..passes.nest_to_gpu.matrix import matrix_products
 from ..passes.nest_to_gpu.plan import SHARED
+from ..passes.nest_to_gpu.planning import matrix_products
 from .kernels import Layer
 from .pipeline import MapOptions, map_layers
 

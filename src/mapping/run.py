@@ -37,8 +37,7 @@ from ..frontends.machine_files import is_architecture, is_map_only, is_threads
 from ..interpreters.graph import argument_names, find_function, result_names
 from ..machine import Machine
 from ..passes.nest.hierarchy import price
-from ..passes.nest.problems import capability_of, only_kernel, problem_of, read_mapping
-from ..passes.nest.trees import in_group
+from ..passes.nest.trees import capability_of, in_group, only_kernel, problem_of, read_mapping
 from .kernels import Layer, find_layers, has_groups
 from .machines import find_architecture, target_of
 from .matrices import map_matrix

@@ -32,7 +32,7 @@ from ..driver import make_context, parse_passes
 from ..files import make_folder, write_file
 from ..frontends.acg import load_target
 from ..machine import Machine
-from ..passes.nest.problems import put_mapping
+from ..passes.nest.trees import put_mapping
 from ..passes.nest_to_gpu.convert_nest_to_gpu import plan_of_group
 from ..passes.nest_to_gpu.plan import Plan
 

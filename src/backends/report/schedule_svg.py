@@ -10,7 +10,7 @@ from itertools import groupby, pairwise, zip_longest
 from operator import itemgetter
 
 from ...costs.dram.timetable import Timetable, Transfer
-from ...costs.soma.fusion import INPUT, OUTPUT
+from ...costs.soma.tiling import INPUT, OUTPUT
 from .svg import INK, LINE, PANEL, SOFT, Svg, short
 
 WIDTH, MARGIN, LEFT = 1200.0, 24.0, 96.0

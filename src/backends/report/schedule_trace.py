@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...costs.dram.timetable import Timetable, Transfer
-from ...costs.soma.fusion import INPUT, OUTPUT
+from ...costs.soma.tiling import INPUT, OUTPUT
 
 DRAM, COMPUTE, FUSED, LAYERED = range(1, 5)
 ROWS = {DRAM: "DRAM", COMPUTE: "COMPUTE", FUSED: "fused groups", LAYERED: "layer groups"}

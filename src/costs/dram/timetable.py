@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ...zoo.schedule_networks.layers import Network
-from ..soma.fusion import INPUT, OUTPUT, WEIGHT, Fusion
+from ..soma.tiling import INPUT, OUTPUT, WEIGHT, Fusion
 from .tables import (
     FUSED_GROUP,
     JOINED,

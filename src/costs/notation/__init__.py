@@ -5,9 +5,8 @@ find for a fusion; what a schedule says of each is checked here.
 """
 
 from .check import check_capacity, check_schedule, live_ranges
-from .parse import parse
-from .transfers import Times, times_of, transfer_cycles
-from .values import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, Tensor, Tile
+from .price_file import Times, times_of, transfer_cycles
+from .values import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, Tensor, Tile, parse
 
 __all__ = [
     "INPUT",

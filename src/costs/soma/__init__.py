@@ -7,8 +7,8 @@ layers cause no traffic in the buffer, groups too wide for a core's MACs are nev
 and a producer's tile spans all channels of the concatenation that its reader in the same fused group makes.
 """
 
-from .fusion import FusedGroup, Fusion
 from .hardware import CoreArray, Hardware, hardware
 from .tile_cost import TileCost
+from .tiling import FusedGroup, Fusion
 
 __all__ = ["CoreArray", "FusedGroup", "Fusion", "Hardware", "TileCost", "hardware"]

@@ -15,7 +15,7 @@ from ...costs.dram.platform import model_of
 from ...costs.notation import Choices, Move
 from ...dialects import dram
 from ...dialects.acg import machine_of
-from ...dialects.dram_attributes import MachineNumbers
+from ...dialects.dram_syntax import MachineNumbers
 from ...dialects.graph import WeightOp
 from ...dialects.types import size_bytes, tensor_type
 from ...errors import TilewrightError

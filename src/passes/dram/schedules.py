@@ -11,10 +11,10 @@ from xdsl.utils.exceptions import VerifyException
 from ...costs.dram import Model
 from ...costs.dram.platform import buffer_of, model_of
 from ...costs.notation import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, parse
-from ...costs.soma.fusion import Fusion
 from ...costs.soma.hardware import MIB, hardware
+from ...costs.soma.tiling import Fusion
 from ...dialects import dram
-from ...dialects.dram_attributes import LOAD, STORE, WEIGHTS, MachineNumbers, Row, ints
+from ...dialects.dram_syntax import LOAD, STORE, WEIGHTS, MachineNumbers, Row, ints
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from ...zoo.schedule_networks import KINDS, Kind, Layer, Network, Shape

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from ...costs.fusion import Platform
-from ...costs.fusion.program_pricer import ProgramPricer
+from ...costs.fusion.pricer import ProgramPricer
 from ...costs.fusion.values import Metric
 from ...dialects import graph
 from ...dialects.types import shape_of

@@ -22,8 +22,7 @@ from ...search.tiles.choice import Effort
 from ..names import value_names
 from .choose import choose_tiles
 from .layer import LayerBuilder
-from .packed import packing_of
-from .places import Places, digits_of
+from .places import Places, digits_of, packing_of
 from .read import UNSIGNED, Found, Reader, offset_of
 from .scales import Step
 from .works import Applied, Plane, Tiles, Window, Work

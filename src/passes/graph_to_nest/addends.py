@@ -11,7 +11,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...algebra.expr import Access, Call, Expr, Statement
 from ...dialects import nest
 from ...dialects.types import element_of, shape_of
-from ..nest.overwriting import begin_with
+from ..nest.storage import begin_with
 
 PIXEL_AXES = 4
 """Axes at least of a map of pixels: samples, channels, rows and columns."""

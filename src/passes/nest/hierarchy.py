@@ -19,9 +19,8 @@ from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from ...search.mapping.mappers import map_problem
 from ...search.mapping.values import OBJECTIVES, CostModel, Mapped, Request, Space
-from .problems import only_kernel, problem_of, put_mapping, read_mapping
 from .split import split_group
-from .trees import in_group
+from .trees import in_group, only_kernel, problem_of, put_mapping, read_mapping
 
 
 def request_of(

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...costs.mapping.transform import permute
-from .change import change_groups
+from .trees import change_groups
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,7 @@ from ..nest_to_codelet.fused_layers import WHOLE_TILE, FusedGroup, FusedLayer, r
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT, RELOADED, UNPADDED
 from ..nest_to_codelet.fused_tiles import scratch_bytes, scratch_room, stream_of
 from ..nest_to_codelet.map_pieces import row_axis
-from .overwriting import overwritable, overwrite
-from .storage import readers_of, storage_of
+from .storage import overwritable, overwrite, readers_of, storage_of
 
 ROWS = (32, 16, 8, 4, 2, 1)
 """Rows of the last layers of a group that are made at a time, as they are tried."""

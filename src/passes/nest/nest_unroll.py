@@ -12,7 +12,7 @@ from ...costs.mapping.transform import unroll
 from ...costs.mapping.tree import Spatial
 from ...dialects import nest
 from ...errors import TilewrightError
-from .change import Nodes, change_groups
+from .trees import Nodes, change_groups
 
 
 @dataclass(frozen=True)

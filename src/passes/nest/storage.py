@@ -1,12 +1,17 @@
-"""Whose bytes a value of a nest function is, and what reads it."""
+"""Whose bytes a value of a nest function is, what reads it, and what may overwrite it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...algebra.affine import make_affine
+from ...costs.mapping.problem import Group, Kernel, touches
 from ...dialects import nest
+from .trees import group_of
 
 
 def storage_of(value: SSAValue) -> SSAValue:
@@ -61,3 +66,73 @@ def readers_of(value: SSAValue) -> Iterator[Operation]:
             for result, source in overwritten_inputs(user).items():
                 if source is value:
                     yield from readers_of(result)
+
+
+def overwritable(op: nest.GroupOp) -> dict[str, nest.KernelOp]:
+    """Inputs that the result may overwrite -> the kernel that then writes there first.
+
+    That kernel, the first to write the result's bytes, assigns each element once, and what reads the input reads the
+    same element, in no later kernel: sums of products have bytes of their own before, or begin with the input
+    (`begin_with_addends`).  No other input has its bytes.  Nobody reads the input or the result beyond its borders,
+    since such maps have room around them (`padded_maps`).
+    """
+    if len(op.yielded) != 1 or _is_padded(op.outs[0]):
+        return {}
+    first = _first_writer(op.yielded[0])
+    if first is None:
+        return {}
+    group, found = group_of(op), dict[str, nest.KernelOp]()
+    stored = [storage_of(value) for value in op.inputs]
+    for name, argument, value in zip(op.input_names, op.body.block.args, op.inputs, strict=True):
+        alike = argument.type == op.yielded[0].type and not _is_padded(value) and stored.count(storage_of(value)) == 1
+        if alike and _may_lie_in(group, first.sym_name.data, name.data):
+            found[name.data] = first
+    return found
+
+
+def overwrite(op: nest.GroupOp, name: str, kernel: nest.KernelOp) -> None:
+    """Let the result of a group lie where its input `name` lies from `kernel` on, as `overwritable` says."""
+    argument = next(arg for n, arg in zip(op.input_names, op.body.block.args, strict=True) if n.data == name)
+    begin_with(kernel, argument)
+
+
+def begin_with(kernel: nest.KernelOp, start: SSAValue) -> None:
+    """Let a kernel go on from `start`, whatever it begins with, in the bytes of that."""
+    label, statement, operands = kernel.sym_name.data, kernel.statement.data, kernel.operands_by_name
+    made = nest.KernelOp(label, statement, operands, kernel.result.type, init=start, pad=kernel.pads)
+    made.result.name_hint = kernel.result.name_hint
+    Rewriter.insert_op(made, InsertPoint.before(kernel))
+    Rewriter.replace_op(kernel, [], [made.result])
+
+
+def _first_writer(value: SSAValue) -> nest.KernelOp | None:
+    """The kernel that writes the bytes of a value first; None where they are those of an input."""
+    while isinstance(value.owner, nest.KernelOp):
+        if value.owner.init is None:
+            return value.owner
+        value = value.owner.init
+    return None
+
+
+def _may_lie_in(group: Group, writer: str, buffer: str) -> bool:
+    """Whether the first kernel that writes the result may write into an input."""
+    names = [kernel.name for kernel in group.kernels]
+    kernel, later = group.kernels[names.index(writer)], group.kernels[names.index(writer) + 1 :]
+    read_later = any(use.buffer == buffer for other in later for use in other.uses)
+    forms = {use.forms for use in touches(group, buffer)}
+    return not read_later and _writes_once(group, kernel) and forms <= {kernel.target.forms}
+
+
+def _writes_once(group: Group, kernel: Kernel) -> bool:
+    """Whether a kernel assigns each element of its target once: each axis is a dim of its extent, or has one index."""
+    shape, forms = group.by_name[kernel.target.buffer].shape, kernel.target.forms
+    dims = [dim for form in forms for dim in form.names]
+    plain = all(form == make_affine(0, dict.fromkeys(form.names[:1], 1)) for form in forms)
+    whole = tuple(prod(group.extents[dim] for dim in form.names) for form in forms) == shape
+    return plain and whole and len(set(dims)) == len(dims) and kernel.statement.reduce == "="
+
+
+def _is_padded(value: SSAValue) -> bool:
+    """Whether a reader of a map, or of what is joined of it, has a value for what is beyond its borders."""
+    readers = (reader for reader in readers_of(value) if isinstance(reader, nest.GroupOp))
+    return any(kernel.pads for reader in readers for kernel in reader.kernels)

@@ -26,7 +26,7 @@ from ...costs.fusion import (
     platform_of,
     scheme_of,
 )
-from ...costs.fusion.program_pricer import ProgramPricer
+from ...costs.fusion.pricer import ProgramPricer
 from ...costs.fusion.values import Buffers, SubgraphCost
 from ...costs.mapping.binding import Pricer
 from ...costs.mapping.problem import Group, touches

@@ -17,8 +17,7 @@ from ...dialects.acg import machine_of
 from ...dialects.types import shape_of
 from ...errors import TilewrightError
 from ...machine import Capability, Machine
-from ..nest.problems import capability_of, only_kernel, problem_of, read_mapping, types_of
-from ..nest.trees import in_group
+from ..nest.trees import capability_of, in_group, only_kernel, problem_of, read_mapping, types_of
 from .kernel import Kernel
 from .matrix_kernel import MatrixKernel
 from .plan import Plan

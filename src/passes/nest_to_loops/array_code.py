@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ...search.tiles import SumProblem
-from ...search.tiles.values import Block
+from ...search.tiles.choice import Block
 from .emitter import LOAD, READ, STORE, WRITE, Emitter, Target
 from .places import Rows, SumLayer, pieces
 from .row_code import emit_epilogue

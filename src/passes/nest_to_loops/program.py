@@ -21,8 +21,7 @@ from ...machine import Machine
 from ...machine.layer_table import LayerRecorder
 from ...resources import Resources
 from ...search.tiles import Buffers, Loop, choose
-from ...search.tiles.choice import vector_tiles
-from ...search.tiles.values import Block, blocks_of
+from ...search.tiles.choice import Block, blocks_of, vector_tiles
 from ..names import value_names
 from .array_code import emit_sums
 from .blocks import in_blocks, layers_in_blocks
@@ -31,8 +30,7 @@ from .forms import forms, reach
 from .layers import LayerBuilder
 from .places import Epilogue, SumLayer, VectorLayer
 from .regions import Region, region_layer, region_of
-from .registers import Shape, allocate
-from .row_code import emit_vector, epilogue_cycles, rooms, window_cycles, window_rows
+from .row_code import Shape, allocate, emit_vector, epilogue_cycles, rooms, window_cycles, window_rows
 from .row_code import shape_of as tile_shape
 from .tensors import Pads, Stored, Table, lane_axis
 from .terms import Term

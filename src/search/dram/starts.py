@@ -4,8 +4,7 @@ import numpy as np
 
 from ...costs.clock import NO_LIMIT, Limit
 from ...costs.dram.tables import FUSED_GROUP, JOINED, LAYER_GROUP, REUSED, STREAMING, Ints, State, Workspace
-from ...costs.soma.fusion import FusedGroup
-from ...costs.soma.tiling import input_box, source_box, tiles_of
+from ...costs.soma.tiling import FusedGroup, input_box, source_box, tiles_of
 from ...errors import InfeasibleError, TilewrightError
 from ...zoo.schedule_networks.layers import Network
 from .anneal import FAR, Task, best_of

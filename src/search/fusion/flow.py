@@ -1,12 +1,188 @@
-"""Compiled: minimum cuts, by shortest augmenting paths (Dinic 1970), of many small networks."""
+"""Compiled: what a group with a given first unit costs, as a minimum cut (Dinic 1970) of one of many small networks."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...costs.compiled import bare, compiled
-from .closure import Closures
-from .cuts import Floats, Ints
+from ...costs.compiled import bare, compiled, inner
+from .cuts import Floats, Ints, Words
+from .first import Near, has_room, hull
+from .relaxed import unpacked
+
+RESOURCES = 3
+"""Weights; weights in whole multiples of one that is frequent; regions: all as shares of the room."""
+
+FREQUENT = 1 / 100
+"""Such a weight is at least this share of the room."""
+
+
+class Closures(NamedTuple):
+    """For each of `firsts` a network; the nodes of place k are from `nodes[k]` to `nodes[k + 1]`, its arcs likewise.
+
+    The first node is the first unit.  `units` has the unit of a node, or -1; `fixed` what it costs without prices,
+    `uses` (a row each) what it takes of the resources.  An arc has places of nodes in the network of its first unit.
+    """
+
+    firsts: Ints
+    nodes: Ints
+    arcs: Ints
+    units: Ints
+    fixed: Floats
+    uses: Floats
+    begins: Ints
+    ends: Ints
+
+
+class Draft(NamedTuple):
+    """A network in the making; `used` has its number of nodes and of arcs."""
+
+    units: Ints
+    fixed: Floats
+    uses: Floats
+    begins: Ints
+    ends: Ints
+    used: Ints
+
+
+def closure_of(near: Near, room: Floats) -> Draft:
+    """The network of one first unit."""
+    units, reads = len(near.units), int(unpacked(near.readers, len(near.units)).sum())
+    nodes, arcs = units + reads + 3 * len(near.made), 4 * (reads + len(near.made))
+    draft = Draft(
+        np.full(nodes, -1, np.int64),
+        np.zeros(nodes),
+        np.zeros((nodes, RESOURCES)),
+        np.zeros(arcs, np.int64),
+        np.zeros(arcs, np.int64),
+        np.array([units, 0]),
+    )
+    fill_draft(near, room, _share(near.needs[:, 0], room[0]), draft)
+    return draft
+
+
+@compiled
+def fill_draft(near: Near, room: Floats, share: float, draft: Draft) -> None:
+    """Put down nodes and arcs in arrays that are long enough; weights are counted in multiples of `share` too."""
+    units, results = len(near.units), len(near.made)
+    for i in range(units):
+        draft.units[i] = near.units[i]
+        draft.uses[i, 0] = near.needs[i, 0] / room[0]
+        draft.uses[i, 1] = np.floor(near.needs[i, 0] / share) / max(1.0, np.floor(room[0] / share))
+        draft.uses[i, 2] = near.needs[i, 1] / room[1]
+    for q in range(results):
+        members = np.zeros(0, np.int64) if q >= units else np.array([q])
+        readers = np.array([i for i in range(units) if _bit(near.readers[q], i)], dtype=np.int64)
+        _loads(near, room, q, np.concatenate((members, readers)), draft)
+        _region(near, room, q, draft)
+        if q < units:
+            _store(near, room, q, readers, draft)
+            for i in readers:
+                if q == 0 or _bit(near.after[0], q):
+                    _arc(draft, i, q)
+
+
+@inner
+def _bit(words: Words, i: int) -> bool:
+    return bool(words[i >> 6] >> np.uint64(i & 63) & np.uint64(1))
+
+
+@inner
+def _node(draft: Draft, cost: float) -> int:
+    place = draft.used[0]
+    draft.fixed[place] = cost
+    draft.used[0] += 1
+    return int(place)
+
+
+@inner
+def _arc(draft: Draft, begin: int, end: int) -> None:
+    place = draft.used[1]
+    draft.begins[place], draft.ends[place] = begin, end
+    draft.used[1] += 1
+
+
+@inner
+def _together(near: Near, room: Floats, members: Ints) -> bool:
+    """Whether units may be in one group with the first one."""
+    group = np.zeros(near.after.shape[1], np.uint64)
+    group[0] |= np.uint64(1)
+    for i in members:
+        group[i >> 6] |= np.uint64(1) << np.uint64(i & 63)
+    hull(near, group)
+    return has_room(near, group, room)
+
+
+@inner
+def _loads(near: Near, room: Floats, q: int, members: Ints, draft: Draft) -> None:
+    """A load for all readers that may be together (by twos, and so on); none where the maker is with them."""
+    part = np.arange(len(members))
+    for a in range(len(members)):
+        for b in range(a):
+            if part[a] != part[b] and _together(near, room, np.array([members[a], members[b]])):
+                old = part[a]
+                for c in range(len(members)):
+                    if part[c] == old:
+                        part[c] = part[b]
+    for name in range(len(members)):
+        size = (part == name).sum()
+        own = q < len(near.units) and part[0] == name
+        if size == 0 or (own and size == 1):
+            continue
+        node = _node(draft, near.loads[q])
+        if own:
+            draft.fixed[q] -= near.loads[q]
+        for c in range(len(members)):
+            if part[c] == name:
+                _arc(draft, members[c], node)
+
+
+@inner
+def _region(near: Near, room: Floats, q: int, draft: Draft) -> None:
+    """A region for a result that is made, or read by one that needs it."""
+    node = _node(draft, 0.0)
+    draft.uses[node, 2] = 1.0 / room[1]
+    for i in range(len(near.units)):
+        if i == q or _bit(near.close[q], i):
+            _arc(draft, i, node)
+
+
+@inner
+def _store(near: Near, room: Floats, q: int, readers: Ints, draft: Draft) -> None:
+    """A unit stores its result unless all of its readers are with it."""
+    draft.fixed[q] += near.stores[q]
+    if near.stores[q] == 0.0 or near.beyond[q] or len(readers) == 0:
+        return
+    if _together(near, room, np.concatenate((np.array([q]), readers))):
+        node = _node(draft, -near.stores[q])
+        _arc(draft, node, q)
+        for i in readers:
+            _arc(draft, node, i)
+
+
+def closures_of(around: Sequence[Near], firsts: Sequence[int], room: Floats) -> Closures:
+    """The networks of `firsts`."""
+    drafts = [closure_of(around[first], room) for first in firsts]
+    nodes, arcs = ([int(draft.used[k]) for draft in drafts] for k in (0, 1))
+    nothing = [np.zeros(0, np.int64)]
+    return Closures(
+        np.array(firsts, np.int64),
+        np.cumsum([0, *nodes]),
+        np.cumsum([0, *arcs]),
+        np.concatenate([*(draft.units[:n] for draft, n in zip(drafts, nodes, strict=True)), *nothing]),
+        np.concatenate([*(draft.fixed[:n] for draft, n in zip(drafts, nodes, strict=True)), np.zeros(0)]),
+        np.concatenate([*(draft.uses[:n] for draft, n in zip(drafts, nodes, strict=True)), np.zeros((0, RESOURCES))]),
+        np.concatenate([*(draft.begins[:n] for draft, n in zip(drafts, arcs, strict=True)), *nothing]),
+        np.concatenate([*(draft.ends[:n] for draft, n in zip(drafts, arcs, strict=True)), *nothing]),
+    )
+
+
+def _share(weights: NDArray[np.float64], room: float) -> float:
+    """The weight that most of all weights are: by how many units have it, times its bytes."""
+    sizes, counts = np.unique(weights[weights > FREQUENT * room], return_counts=True)
+    return float(sizes[np.argmax(sizes * counts)]) if len(sizes) and np.isfinite(room) else 1.0
+
 
 ENDLESS = 1 << 60
 """The room of an arc that no minimum cut cuts."""

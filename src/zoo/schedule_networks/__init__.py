@@ -4,7 +4,7 @@ Shapes and order of layers are those that SoMa ships (J. Cai et al., HPCA 2025):
 functions and biases free, ResNet strides on the first 1x1 convolution, GPT-2 as one block, RandWire from a fixed graph.
 """
 
-from .gpt2 import gpt2_decode, gpt2_prefill
+from .images import gpt2_decode, gpt2_prefill
 from .layers import KINDS, Kind, Layer, Network, Shape
 from .tables import NAMES, schedule_network
 

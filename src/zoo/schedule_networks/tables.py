@@ -13,8 +13,18 @@ from importlib import resources
 from typing import NamedTuple, TypedDict, cast
 
 from ...errors import TilewrightError
-from .gpt2 import attention, check_sizes, gpt2_decode, gpt2_prefill, key_heads
-from .images import mobilenet_v1, mobilenet_v2, resnet, unet, vgg
+from .images import (
+    attention,
+    check_sizes,
+    gpt2_decode,
+    gpt2_prefill,
+    key_heads,
+    mobilenet_v1,
+    mobilenet_v2,
+    resnet,
+    unet,
+    vgg,
+)
 from .layers import INPUT, Kind, Layer, Network, Shape, Table
 
 

@@ -21,9 +21,8 @@ from tilewright.machine.memory_chain import multiply_accumulates
 from tilewright.mapping import MapOptions, ThreadKernel, compile_threads, find_layers
 from tilewright.mapping.matrices import with_lanes
 from tilewright.mapping.threads import kernel_from, missing_device
-from tilewright.passes.nest.problems import put_mapping
-from tilewright.passes.nest_to_gpu.matrix import matrix_products
-from tilewright.passes.nest_to_gpu.planning import check_matrix
+from tilewright.passes.nest.trees import put_mapping
+from tilewright.passes.nest_to_gpu.planning import check_matrix, matrix_products
 
 needs_device = pytest.mark.skipif(missing_device() is not None, reason=f"not installed: {missing_device()}")
 needs_opencl = pytest.mark.skipif(missing_opencl() is not None, reason=f"not installed: {missing_opencl()}")

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ....files import write_file
 from ...simulator.waiting import waits_of
-from .occupancy import occupancies
 from .pages import filled
 from .summary import layer_texts, summary, with_levers
-from .timeline import assembly, pack_lives, pack_timeline, packed, packed_json
+from .timeline import assembly, occupancies, pack_lives, pack_timeline, packed, packed_json
 
 if TYPE_CHECKING:
     from ...program import Program

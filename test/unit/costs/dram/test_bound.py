@@ -11,13 +11,13 @@ from tilewright.costs.dram import Model, net_tables, score, workspace
 from tilewright.costs.dram.bound import (
     Extents,
     case_of,
+    least_product,
     lower_bound,
     needed_maps,
     needed_of_input,
     order_bound,
     start_bound,
 )
-from tilewright.costs.dram.bound_product import least_product
 from tilewright.costs.dram.bound_room import Rooms, room_bound
 from tilewright.costs.dram.emit import FITS
 from tilewright.costs.dram.tables import Ints

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tilewright.costs.notation import INPUT, OUTPUT, WEIGHT, Choices, Tensor
-from tilewright.costs.soma.fusion import FusedGroup, check_fusion
+from tilewright.costs.soma.tiling import FusedGroup, check_fusion
 from tilewright.zoo.schedule_networks.layers import Network
 
 from .reference_reach import COLUMNS, ROWS, Region, Span, cuts_of, read_region, read_span, source_channels, sources_of

@@ -22,7 +22,7 @@ from tilewright.costs.notation import (
     times_of,
     transfer_cycles,
 )
-from tilewright.costs.notation.transfers import double_buffered, energy_by_place, price_transfers, soma_parsed
+from tilewright.costs.notation.price_file import double_buffered, energy_by_place, price_transfers, soma_parsed
 from tilewright.costs.soma import Fusion, hardware
 from tilewright.costs.soma.blocks import splits
 from tilewright.errors import InfeasibleError, TilewrightError

@@ -5,8 +5,7 @@ from math import inf
 import pytest
 
 from tilewright.costs.soma import Fusion, Hardware, hardware
-from tilewright.costs.soma.fusion import FusedGroup
-from tilewright.costs.soma.tiling import Box, input_box, source_box, tile_cost, tiles_of
+from tilewright.costs.soma.tiling import Box, FusedGroup, input_box, source_box, tile_cost, tiles_of
 from tilewright.errors import TilewrightError
 from tilewright.zoo.schedule_networks import Layer, Network, Shape
 

@@ -12,8 +12,8 @@ from tilewright.costs.notation.price_file import (
     parse_transfers,
     price_schedule_document,
     price_schedule_file,
+    soma_parsed,
 )
-from tilewright.costs.notation.transfers import soma_parsed
 from tilewright.costs.soma import hardware
 from tilewright.errors import TilewrightError
 from tilewright.zoo.schedule_networks import schedule_network

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from tilewright.costs.dram.tables import Ints, ragged
 from tilewright.costs.soma import FusedGroup, Fusion, Hardware, TileCost
-from tilewright.costs.soma.fusion import check_fusion
 from tilewright.costs.soma.hardware import DRAM_PJ
-from tilewright.costs.soma.tiling import Box, input_box, source_box, tile_cost, tiles_of
+from tilewright.costs.soma.tiling import Box, check_fusion, input_box, source_box, tile_cost, tiles_of
 from tilewright.errors import TilewrightError
 from tilewright.zoo.schedule_networks.layers import Network
 

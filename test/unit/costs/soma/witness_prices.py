@@ -8,8 +8,8 @@ import numpy as np
 
 from tilewright.costs.dram import Timetable
 from tilewright.costs.dram.tables import Ints
-from tilewright.costs.soma.fusion import INPUT, OUTPUT, WEIGHT
 from tilewright.costs.soma.run import BAD_LIFE, LATE_START, PlanColumns, Scratch, TransferColumns, first_bad_life, run
+from tilewright.costs.soma.tiling import INPUT, OUTPUT, WEIGHT
 
 from .witness import Plan
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.costs.soma.fusion import INPUT, OUTPUT, WEIGHT
 from tilewright.costs.soma.run import Column
+from tilewright.costs.soma.tiling import INPUT, OUTPUT, WEIGHT
 
 Ints = NDArray[np.int64]
 

@@ -12,7 +12,7 @@ from tilewright.dialects import nest
 from tilewright.driver import make_context
 from tilewright.interpreters.nest import NestFunctions
 from tilewright.passes.graph_to_nest.addends import begin_with_addends
-from tilewright.passes.nest.overwriting import overwritable
+from tilewright.passes.nest.storage import overwritable
 
 GROUP = """func.func @main(%x : tensor<4x3xf32>, %w : tensor<5x3xf32>, %b : tensor<5xf32>, %c : tensor<4x5xf32>)
     -> tensor<4x5xf32> {

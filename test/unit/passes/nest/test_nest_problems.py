@@ -15,7 +15,7 @@ from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import load_target
 from tilewright.frontends.einsum import einsum_module
 from tilewright.interpreters.nest import NestFunctions
-from tilewright.passes.nest.problems import problem_of, put_mapping, read_mapping
+from tilewright.passes.nest.trees import problem_of, put_mapping, read_mapping
 
 ARCH = Architecture(
     "toy",

@@ -7,8 +7,7 @@ from xdsl.parser import Parser
 
 from tilewright.dialects import nest
 from tilewright.driver.models import make_context
-from tilewright.passes.nest.overwriting import overwritable, overwrite
-from tilewright.passes.nest.storage import overwritten_inputs, storage_of
+from tilewright.passes.nest.storage import overwritable, overwrite, overwritten_inputs, storage_of
 
 GROUP = """
 func.func @f(%x : tensor<8x8xf32>, %a : tensor<8x8xf32>) -> tensor<8x8xf32> {{

@@ -12,7 +12,7 @@ from tilewright.driver.models import make_context
 from tilewright.driver.pipelines import parse_passes
 from tilewright.frontends.acg import load_target
 from tilewright.passes.nest.arrivals import outermost_cut
-from tilewright.passes.nest.transposed_maps import followed_dim
+from tilewright.passes.nest.nest_tile import followed_dim
 from tilewright.passes.nest_to_codelet.fused_marks import marked_groups
 
 HEADS = """

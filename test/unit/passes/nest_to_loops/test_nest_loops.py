@@ -20,7 +20,7 @@ from tilewright.driver import make_context, parse_passes
 from tilewright.errors import InfeasibleError, TilewrightError
 from tilewright.frontends.einsum import einsum_module
 from tilewright.interpreters.nest import NestFunctions
-from tilewright.passes.nest.problems import problem_of, read_mapping
+from tilewright.passes.nest.trees import problem_of, read_mapping
 
 GEMM = "O[m,n] += A[m,k] * B[k,n]; m=10 n=6 k=9"
 CONV = "O[k,p] += I[c,2*p+r] * W[k,c,r]; k=5 p=6 c=3 r=2"

@@ -8,7 +8,7 @@ import pytest
 from tilewright.costs.dram import Model, net_tables, score, timetable, workspace
 from tilewright.costs.soma import Fusion, hardware
 from tilewright.costs.soma.blocks import splits
-from tilewright.costs.soma.fusion import check_fusion
+from tilewright.costs.soma.tiling import check_fusion
 from tilewright.search.dram import Effort, Objective, framework
 from tilewright.search.dram.anneal import FAR, Chain, Task, start_chain
 from tilewright.search.dram.framework import seed_state

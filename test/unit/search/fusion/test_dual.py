@@ -11,12 +11,10 @@ import pytest
 
 from tilewright.costs.fusion import Edge, Input, Layer, LayerGraph, Shape
 from tilewright.search.fusion import Scene, Space
-from tilewright.search.fusion.closure import closures_of
-from tilewright.search.fusion.dual import Dual, dual_of
+from tilewright.search.fusion.dual import Dual, dual_of, list_all
 from tilewright.search.fusion.first import MOST_NEAR, firsts_of
-from tilewright.search.fusion.flow import cheapest_sets
+from tilewright.search.fusion.flow import cheapest_sets, closures_of
 from tilewright.search.fusion.lattice import TooLargeError
-from tilewright.search.fusion.listed import list_all
 from tilewright.search.fusion.relaxed import Chains
 from tilewright.search.fusion.space import Evaluator
 from tilewright.search.fusion.units import Room, Units, units_of

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from tilewright.errors import InfeasibleError
 from tilewright.search.tiles import Buffers, Loop, SumProblem, Tiling, choose
-from tilewright.search.tiles.choice import block_traffic, price, steps, vector_tiles
-from tilewright.search.tiles.values import LOOPS, Block, blocks_of, sizes
+from tilewright.search.tiles.choice import LOOPS, Block, block_traffic, blocks_of, price, sizes, steps, vector_tiles
 
 PROBLEMS = st.builds(
     SumProblem,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tilewright.backends.assembler import assemble
-from tilewright.backends.report.page.occupancy import Life, occupancies
+from tilewright.backends.report.page.timeline import Life, occupancies
 from tilewright.backends.simulator.schedule import run_queues
 from tilewright.backends.simulator.stream import make_stream
 from tilewright.frontends.acg import load_target
