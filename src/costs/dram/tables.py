@@ -79,10 +79,7 @@ def net_tables(network: Network) -> Net:
     rows = [[*_row(network, number, layer)] for number, layer in enumerate(network.layers)]
     sources = [[*layer.producers, *(-1 - i for i in layer.external)] for layer in network.layers]
     roles = [[_role(layer, source) for source in given] for layer, given in zip(network.layers, sources, strict=True)]
-    channels_of = [
-        [(network.layers[i].shape if i >= 0 else network.inputs[-1 - i][1]).channels for i in given]
-        for given in sources
-    ]
+    channels_of = [[network.map_shape(source).channels for source in given] for given in sources]
     seen: dict[object, int] = {}
     for number, row in enumerate(rows):
         row.append(seen.setdefault((*row, *roles[number], *channels_of[number]), number))

@@ -18,7 +18,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from ...dialects import graph
 from ...dialects.types import shape_of
 from ...errors import TilewrightError
-from ...zoo.schedule_networks.layers import Kind, Layer, Network, Shape
+from ...zoo.schedule_networks.layers import Kind, Network, Shape, Table
 from .graph_fuse import ELEMENTWISE, EPILOGUE, find_clusters
 from .samples import channel_axis, constants_of, live_operations, sample_map, samples_of
 from .table_check import MOVES, Recount, Source, check_network
@@ -34,18 +34,21 @@ class ScheduleLayers:
     name: str
     block: Block
     batch: int
-    layers: list[Layer] = field(default_factory=list[Layer])
+    table: Table = field(init=False)
     number: dict[Operation, int] = field(default_factory=dict[Operation, int])
     made: dict[SSAValue, tuple[Source, Shape]] = field(default_factory=dict[SSAValue, tuple[Source, Shape]])
     moved: dict[tuple[SSAValue, Shape], Source] = field(default_factory=dict[tuple[SSAValue, Shape], Source])
     constants: set[SSAValue] = field(default_factory=set[SSAValue])
 
+    def __post_init__(self) -> None:
+        self.table = Table(self.name, Shape(1, 1, 1))
+        self.table.inputs = [(item.name_hint or f"input{item.index}", self.canonical(item)) for item in self.block.args]
+
     def network(self) -> Network:
         """The table; `TilewrightError` (kind `unsupported`) where an operation has no place in it."""
-        arguments = self.block.args
         self.constants = constants_of(self.block)
         live = live_operations(self.block)
-        for argument in arguments:
+        for argument in self.block.args:
             self.made[argument] = -1 - argument.index, self.canonical(argument)
         for cluster in find_clusters(self.block, EPILOGUE):
             tail = cluster.tail
@@ -53,10 +56,9 @@ class ScheduleLayers:
                 self._cluster(cluster.members)
         last = self.block.last_op
         self._results(last.operands if isinstance(last, ReturnOp) else ())
-        if not self.layers:
+        if not self.table.layers:
             raise self._refuse("at least one layer", "none")
-        inputs = tuple((item.name_hint or f"input{item.index}", self.canonical(item)) for item in arguments)
-        return Network(self.name, inputs, tuple(self.layers))
+        return self.table.network()
 
     def canonical(self, value: SSAValue) -> Shape:
         """Channels, rows and columns of one sample."""
@@ -90,7 +92,7 @@ class ScheduleLayers:
             return self.made[value][0]
         if (value, shape) not in self.moved:
             name = value.name_hint or "moved"
-            self.moved[value, shape] = self._add(name, "rearrange", shape, self._leaves(value))
+            self.moved[value, shape] = self.table.layer(name, "rearrange", shape, self._leaves(value))
         return self.moved[value, shape]
 
     def _leaves(self, value: SSAValue) -> list[Source]:
@@ -112,28 +114,7 @@ class ScheduleLayers:
                 stack += item.owner.operands
         if len({shape[1:] for shape in found.values()}) == 1:
             return list(found)
-        return [self._add("flat", "rearrange", Shape(prod(found[i]), 1, 1), [i]) for i in found]
-
-    def _add(
-        self,
-        name: str,
-        kind: Kind,
-        shape: Shape,
-        sources: Sequence[Source],
-        *,
-        weights_from: Sequence[Source] = (),
-        kernel: tuple[int, int] = (1, 1),
-        stride: tuple[int, int] = (1, 1),
-        groups: int = 1,
-        operands: int = 1,
-    ) -> Source:
-        inside, outside = [i for i in sources if i >= 0], [-1 - i for i in sources if i < 0]
-        self.layers.append(
-            Layer(
-                name, kind, shape, tuple(inside), tuple(outside), tuple(weights_from), kernel, stride, groups, operands
-            )
-        )
-        return len(self.layers) - 1
+        return [self.table.layer("flat", "rearrange", Shape(prod(found[i]), 1, 1), [i]) for i in found]
 
     def _cluster(self, members: list[graph.LayerOp]) -> None:
         """The layer of the member that is no elementwise one, if there is one, and a layer that joins its map with all
@@ -165,7 +146,7 @@ class ScheduleLayers:
         found = list(dict.fromkeys(tuple(self._spread(value, shape)) for value in values))
         kind: Kind = "eltwise" if len(found) > 1 else "pointwise"
         flat = [item for items in found for item in items]
-        self.made[op.result] = self._add(name, kind, shape, flat, operands=len(found)), shape
+        self.made[op.result] = self.table.layer(name, kind, shape, flat, operands=len(found)), shape
 
     def _spread(self, value: SSAValue, shape: Shape) -> list[Source]:
         """`value` in the form `shape`, broadcast where it has fewer elements than the result."""
@@ -174,7 +155,7 @@ class ScheduleLayers:
             return self.sources(value, shape)
         found = self.sources(value, given)
         pixels = given.channels == shape.channels and shape.height % given.height == shape.width % given.width == 0
-        return [self._add("repeated", "upsample" if pixels else "rearrange", shape, found)]
+        return [self.table.layer("repeated", "upsample" if pixels else "rearrange", shape, found)]
 
     def _anchor(self, name: str, op: graph.LayerOp) -> Sequence[SSAValue]:
         """Makes the layer of `op`; what else it reads, to be joined with the layer's map."""
@@ -193,7 +174,7 @@ class ScheduleLayers:
                 self._reduce(name, op)
             case graph.ResizeOp():
                 shape = self.canonical(op.result)
-                found = self._add(name, "upsample", shape, self.sources(op.x, self.canonical(op.x)))
+                found = self.table.layer(name, "upsample", shape, self.sources(op.x, self.canonical(op.x)))
                 self.made[op.result] = found, shape
             case graph.SoftmaxOp() | graph.LayerNormOp() | graph.StandardizeOp() | graph.LrnOp() | graph.BatchNormOp():
                 self._normalise(name, op)
@@ -225,13 +206,15 @@ class ScheduleLayers:
         shape, groups = self._plane(op.result), op.groups.value.data
         sources = self.sources(op.x, self._plane(op.x))
         kind: Kind = "group_conv" if groups > 1 else "conv"
-        number = self._add(name, kind, shape, sources, kernel=kernel, stride=stride, groups=groups)
+        number = self.table.layer(name, kind, shape, sources, kernel=kernel, stride=stride, groups=groups)
         self.made[op.result] = number, shape
 
     def _pool(self, name: str, op: graph.PoolOp) -> None:
         kernel, stride = self._windows(op.kernel.get_values(), op.strides.get_values(), op.dilations.get_values())
         shape = self._plane(op.result)
-        number = self._add(name, "pool", shape, self.sources(op.x, self._plane(op.x)), kernel=kernel, stride=stride)
+        number = self.table.layer(
+            name, "pool", shape, self.sources(op.x, self._plane(op.x)), kernel=kernel, stride=stride
+        )
         self.made[op.result] = number, shape
 
     def _reduce(self, name: str, op: graph.ReduceOp) -> None:
@@ -239,10 +222,10 @@ class ScheduleLayers:
         given = self.canonical(op.x)
         if len(shape_of(op.x)) == 4 and tuple(op.axes.get_values()) == (2, 3):
             shape, size = Shape(given.channels, 1, 1), (given.height, given.width)
-            number = self._add(name, "pool", shape, self.sources(op.x, given), kernel=size, stride=size)
+            number = self.table.layer(name, "pool", shape, self.sources(op.x, given), kernel=size, stride=size)
         else:
             taps = max(1, prod(given) // max(1, prod(shape)))
-            number = self._add(name, "rearrange", shape, self.sources(op.x, given), kernel=(taps, 1))
+            number = self.table.layer(name, "rearrange", shape, self.sources(op.x, given), kernel=(taps, 1))
         self.made[op.result] = number, shape
 
     def _normalise(self, name: str, op: graph.LayerOp) -> None:
@@ -256,7 +239,7 @@ class ScheduleLayers:
             first = rank >= 4 and given == self.canonical(value)
             across = axis == (1 if first else rank - 1) and not (first and not isinstance(op, graph.SoftmaxOp))
         kind: Kind = "pointwise" if across else "rearrange"
-        self.made[op.result] = self._add(name, kind, given, self.sources(value, given)), given
+        self.made[op.result] = self.table.layer(name, kind, given, self.sources(value, given)), given
 
     def _product(self, name: str, op: graph.GemmOp | graph.MatmulOp) -> None:
         """A matrix product: a 1x1 convolution of rows, or one with weights that another layer makes, in groups."""
@@ -276,19 +259,20 @@ class ScheduleLayers:
         if constant and groups == 1:
             self.made[op.result] = self._dense(name, one, given, filters, turned)
             return
-        weights = [] if constant else self._weights(two, Shape(groups * filters, self._depth(op), 1))
+        weights = () if constant else self._weights(two, Shape(groups * filters, self._depth(op), 1))
         shape, kind = Shape(groups * filters, rows, 1), "group_conv" if groups > 1 else "conv"
         sources = self._turned(one, given) if turned else self.sources(one, given)
-        self.made[op.result] = self._add(name, kind, shape, sources, weights_from=weights, groups=groups), shape
+        number = self.table.layer(name, kind, shape, sources, weights_from=weights, groups=groups)
+        self.made[op.result] = number, shape
 
-    def _weights(self, value: SSAValue, shape: Shape) -> list[Source]:
+    def _weights(self, value: SSAValue, shape: Shape) -> tuple[Source, ...]:
         """Layers whose maps are the weights `value`; a copy of what the network is given."""
         found = self.sources(value, shape)
-        return [i if i >= 0 else self._add("given", "pointwise", shape, [i]) for i in found]
+        return tuple(i if i >= 0 else self.table.layer("given", "pointwise", shape, [i]) for i in found)
 
     def _turned(self, value: SSAValue, shape: Shape) -> list[Source]:
         """`value` transposed, in the form `shape`."""
-        return [self._add("turned", "rearrange", shape, self.sources(value, self.canonical(value)))]
+        return [self.table.layer("turned", "rearrange", shape, self.sources(value, self.canonical(value)))]
 
     def _depth(self, op: graph.GemmOp | graph.MatmulOp) -> int:
         extents = shape_of(op.a)
@@ -300,15 +284,15 @@ class ScheduleLayers:
         shape = Shape(filters, given.height, 1)
         kind: Kind = "fc" if given.height == 1 else "conv"
         if turned and given.height > 1:
-            return self._add(name, kind, shape, self._turned(value, given)), shape
+            return self.table.layer(name, kind, shape, self._turned(value, given)), shape
         while isinstance(value.owner, graph.ReshapeOp) and value not in self.made:
             value = value.owner.x
         if value in self.made and given.height == 1:
             source, form = self.made[value]
             if prod(form) == given.channels:
                 kernel = form.height, form.width
-                return self._add(name, "fc", shape, [source], kernel=kernel), shape
-        return self._add(name, kind, shape, self.sources(value, given)), shape
+                return self.table.layer(name, "fc", shape, [source], kernel=kernel), shape
+        return self.table.layer(name, kind, shape, self.sources(value, given)), shape
 
     def _results(self, values: Sequence[SSAValue]) -> None:
         """Results of the network: what is read inside too, returned twice, or made by no layer is copied."""
@@ -319,12 +303,12 @@ class ScheduleLayers:
             while isinstance(value.owner, graph.ReshapeOp) and value not in self.made:
                 value = value.owner.x
             found += self.sources(value, self.made[value][1] if value in self.made else self.canonical(value))
-        read = {source for layer in self.layers for source in layer.producers}
+        read = {source for layer in self.table.layers for source in layer.producers}
         given = Counter(found)
         for source in found:
             if source < 0 or source in read or given[source] > 1:
-                shape = self.canonical(self.block.args[-1 - source]) if source < 0 else self.layers[source].shape
-                self._add("result", "pointwise", shape, [source])
+                shape = self.canonical(self.block.args[-1 - source]) if source < 0 else self.table.layers[source].shape
+                self.table.layer("result", "pointwise", shape, [source])
 
     def _refuse(self, expected: str, found: str) -> TilewrightError:
         return TilewrightError("unsupported", self.name, expected, found, "schedule it as a layer table of the zoo")

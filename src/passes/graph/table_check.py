@@ -18,7 +18,7 @@ from ...costs.fusion import LayerGraph
 from ...dialects import graph
 from ...dialects.types import element_bytes, shape_of, size_bytes, tensor_type
 from ...errors import TilewrightError
-from ...zoo.schedule_networks.layers import Network, Shape
+from ...zoo.schedule_networks.layers import Network
 from .samples import constants_of, live_operations
 
 MOVES = (graph.ReshapeOp, graph.ConcatOp, graph.SliceOp, graph.PadOp, graph.TransposeOp, graph.GatherOp, graph.ExpandOp)
@@ -206,7 +206,7 @@ def check_network(network: Network, recount: Recount) -> None:
     for number, layer in enumerate(network.layers):
         where = check.layer(number)
         if layer.kind in ("eltwise", "pointwise"):
-            given = sum(_shape(network, source).channels for source in _sources(network, number))
+            given = sum(network.map_shape(source).channels for source in _sources(network, number))
             check.same(where, "channels of all operands", layer.operands * layer.shape.channels, given)
         if number not in recount.tails:
             check.same(where, "products", False, layer.has_macs)
@@ -218,10 +218,6 @@ def check_network(network: Network, recount: Recount) -> None:
         check.same(where, "products", expected, macs)
         check.same(where, "elements of weights", weights, network.weight_bytes(number))
     _check_results(network, recount, check, origins)
-
-
-def _shape(network: Network, source: Source) -> Shape:
-    return network.layers[source].shape if source >= 0 else network.inputs[-1 - source][1]
 
 
 def _check_results(

@@ -3,24 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from ...algebra.dag import Dag
 from ...errors import TilewrightError
 
 Kind = Literal["conv", "group_conv", "fc", "pool", "eltwise", "pointwise", "transpose", "upsample", "rearrange"]
 
-KINDS: tuple[Kind, ...] = (
-    "conv",
-    "group_conv",
-    "fc",
-    "pool",
-    "eltwise",
-    "pointwise",
-    "transpose",
-    "upsample",
-    "rearrange",
-)
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 MAC_KINDS = ("conv", "group_conv", "fc")
 """Kinds that multiply by weights; all others run on the vector unit."""
@@ -114,6 +104,10 @@ class Network:
         if not layer.has_macs or layer.weights_from:
             return 0
         return self.input_shapes[number].channels * self.group_shape(number)[1] * layer.kernel[0] * layer.kernel[1]
+
+    def map_shape(self, source: int) -> Shape:
+        """The map of a layer, or of a network input: -1 is the first, -2 the second."""
+        return self.layers[source].shape if source >= 0 else self.inputs[-1 - source][1]
 
     def sources(self, layer: Layer) -> list[Shape]:
         """The feature maps that a layer of this network reads."""
