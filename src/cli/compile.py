@@ -17,7 +17,17 @@ from ..interruption import answer_with_best, finish
 from .command_line import Unused, UsageError
 from .compile_threads import compile_for_threads, show_for_threads, unused_for_threads
 from .hosted import add_host_option, compile_for_host, show_compiled_for_host
-from .options import add_count, add_effort, add_model_options, add_tiles, add_types, model_points, short, unused_tokens
+from .options import (
+    add_count,
+    add_effort,
+    add_model_options,
+    add_target,
+    add_tiles,
+    add_types,
+    model_points,
+    short,
+    unused_tokens,
+)
 from .run_tables import add_dram_option, add_layer_options, show_dram, show_layers, write_layers
 from .tables import energy, number, print_table, progress_bar
 
@@ -189,7 +199,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
     add_steps(parser)
     add_layer_options(parser)
-    parser.add_argument("--target", default="edge16", metavar="T", help="target name or .acg file (default: edge16)")
+    add_target(parser)
     add_compile_options(parser)
     add_dram_option(parser)
     add_host_option(parser)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..files import MODEL_SUFFIXES
+from ..targets import DEFAULT_TARGET
 from .command_line import Unused, UsageError
 from .effort import EFFORTS
 
@@ -155,6 +156,11 @@ TOKENS = "tokens"
 
 MAX_POINTS = 64
 """How many points one command may compile."""
+
+
+def add_target(group: Group, default: str = DEFAULT_TARGET) -> None:
+    """`--target`."""
+    group.add_argument("--target", default=default, metavar="T", help=f"target name or .acg file (default: {default})")
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:

@@ -31,6 +31,7 @@ from .options import (
     add_effort,
     add_model_options,
     add_objective,
+    add_target,
     add_tiles,
     model_shapes,
     unused_tokens,
@@ -39,8 +40,6 @@ from .tables import energy, number, print_table, progress_bar, search_progress, 
 
 if TYPE_CHECKING:
     from ..costs.fusion.values import Metric, Platform
-
-DEFAULT_TARGET = "cocco_npu"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_machine(parser: argparse.ArgumentParser) -> Group:
     """What runs the groups; the options of the machine."""
     group = parser.add_argument_group("machine")
-    group.add_argument("--target", metavar="T", default=DEFAULT_TARGET, help=f"the machine (default: {DEFAULT_TARGET})")
+    add_target(group, "cocco_npu")
     add_count(group, "--cores", "cores that share weights (default: 1)", default=1)
     add_model_options(parser)
     return group

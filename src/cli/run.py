@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TilewrightError
+from ..targets import DEFAULT_TARGET
 from .assemble import FORMATS, format_name
 from .command_line import Unused, UsageError
 from .compile import (
@@ -140,7 +141,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--target",
         metavar="T",
         help="target name or .acg file, instead of the machine in a .mlir file (default: the machine that such a file "
-        "has, as those of --dump-ir, or names, as those of `map -o`; else edge16)",
+        "has, as those of --dump-ir, or names, as those of `map -o`; else " + DEFAULT_TARGET + ")",
     )
     add_compile_options(parser, "of made inputs, and of random choices")
     add_types(parser, "f32; on a target without instructions")
@@ -165,7 +166,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     from ..backends.program import is_program
     from ..driver import is_kernel
     from ..frontends.acg import load_target
-    from ..frontends.machine_files import is_map_only
+    from ..mapping import runs_mapping
 
     _choose_target(arguments)
     if arguments.binary is not None:
@@ -189,7 +190,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         if is_hosted:
             yield Unused(("host", *(name for name in NOT_TAKEN if name not in taken)), "with a folder of steps")
         return
-    if is_map_only(arguments.target):
+    if runs_mapping(arguments.model, arguments.target):
         yield Unused(
             (*WAYS_TO_COMPILE, "no_trace", "csv", "dram"), "on a target without instructions, whose mappings run"
         )
@@ -204,11 +205,12 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
 
 def kernels(arguments: argparse.Namespace) -> str | None:
     """The search whose kernels are called, that for a mapping to run."""
-    from ..frontends.machine_files import is_map_only
+    from ..mapping import runs_mapping
 
     _choose_target(arguments)
-    named = arguments.binary is None and arguments.model is not None and arguments.schedule is None
-    return "exact mapper" if named and is_map_only(arguments.target) else None
+    if arguments.binary is not None or arguments.model is None or arguments.schedule is not None:
+        return None
+    return "exact mapper" if runs_mapping(arguments.model, arguments.target) else None
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:

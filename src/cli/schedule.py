@@ -32,6 +32,7 @@ from .options import (
     add_effort,
     add_model_options,
     add_objective,
+    add_target,
     check_written,
     model_shapes,
     unused_tokens,
@@ -44,7 +45,7 @@ METHODS = "ours", "soma", "cocco"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("network", metavar="NETWORK", help="a name, an .onnx, .tflite or .mlir file")
-    parser.add_argument("--target", default="edge16", metavar="T", help="target name or .acg file (default: edge16)")
+    add_target(parser)
     parser.add_argument("--model", choices=["exact", "soma"], default="exact", help="what prices (default: exact)")
     parser.add_argument("--method", choices=METHODS, default="ours", help="what searches (default: ours)")
     parser.add_argument(

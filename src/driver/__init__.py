@@ -1,6 +1,17 @@
 """What a person asks for, from input to answer: models, partitions, DRAM schedules."""
 
-from .models import Progress, RunResult, compile, is_kernel, load_model, make_context, parse_mlir, reference, run
+from .models import (
+    Progress,
+    RunResult,
+    compile,
+    is_kernel,
+    load_model,
+    make_context,
+    parse_mlir,
+    parse_text,
+    reference,
+    run,
+)
 from .pipelines import CompileOptions, parse_passes, pipeline_text
 from .run_options import RunOptions
 
@@ -15,6 +26,7 @@ __all__ = [
     "make_context",
     "parse_mlir",
     "parse_passes",
+    "parse_text",
     "pipeline_text",
     "reference",
     "run",

@@ -25,6 +25,7 @@ from ..machine import Machine
 from ..machine.rules import check_machine
 from ..passes.load_target import place_machine
 from ..resources import Resources, attach, resources_of
+from ..targets import DEFAULT_TARGET
 from ..universe import TILEWRIGHT_UNIVERSE
 from .fixed_shapes import with_fixed_shapes
 from .model_kinds import MODEL_KINDS, check_kind
@@ -134,10 +135,11 @@ def parse_mlir(path: Path, shapes: InputShapes | None = None) -> ModuleOp:
         raise text_error(error, path) from error
     if is_foreign(text):
         return import_mlir(text, str(path), shapes)
-    return with_fixed_shapes(_parse_text(text, path), str(path), shapes or InputShapes())
+    return with_fixed_shapes(parse_text(text, path), str(path), shapes or InputShapes())
 
 
-def _parse_text(text: str, path: Path) -> ModuleOp:
+def parse_text(text: str, path: Path) -> ModuleOp:
+    """The verified module of text in tilewright's dialects; errors name `path`."""
     from xdsl.parser import Parser
 
     try:
@@ -156,7 +158,7 @@ def _parse_text(text: str, path: Path) -> ModuleOp:
 
 def compile(
     model: Model,
-    target: str | Path | Machine = "edge16",
+    target: str | Path | Machine = DEFAULT_TARGET,
     *,
     shapes: InputShapes | None = None,
     options: CompileOptions | None = None,
@@ -293,7 +295,7 @@ class RunResult:
 
 def run(
     model: str | Path,
-    target: str | Path | Machine = "edge16",
+    target: str | Path | Machine = DEFAULT_TARGET,
     *,
     folder: str | Path,
     shapes: InputShapes | None = None,

@@ -19,6 +19,7 @@ from ..frontends.input_shapes import InputShapes
 from ..machine import Machine
 from ..machine.area import area_of
 from ..machine.changes import Value, attribute, changed
+from ..targets import DEFAULT_TARGET
 from .cost_terms import cost_names
 from .pipelines import CompileOptions
 from .points import PlanOptions, Point
@@ -164,7 +165,7 @@ def read_study(path: Path) -> Study:
         name: parse_expr(str(text), f"{path}: {name}", paths=True) for name, text in spec.get("formulas", {}).items()
     }
     study = Study(
-        load_target(_beside(path, spec.get("target", "edge16"))),
+        load_target(_beside(path, spec.get("target", DEFAULT_TARGET))),
         tuple(_beside(path, str(name)) for name in spec["networks"]),
         attributes,
         tuple(spec.get("batches", [None])),

@@ -5,7 +5,7 @@ from .answer import LayerMapping
 from .compile import compile_threads
 from .hand import price_ir
 from .kernels import Layer, find_layers
-from .machines import find_architecture, target_of
+from .machines import find_architecture, runs_mapping, target_of
 from .pipeline import MapOptions, NetworkMapping, map_kernel, map_layers, map_network
 from .run import MappedRun, run, run_mapped
 from .threads import ThreadKernel
@@ -28,5 +28,6 @@ __all__ = [
     "price_ir",
     "run",
     "run_mapped",
+    "runs_mapping",
     "target_of",
 ]

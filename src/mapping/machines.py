@@ -1,37 +1,60 @@
 """Machines as a person names them: a shipped target, or a file that describes one."""
 
+import re
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from ..costs.hierarchy import Architecture, parse_architecture
 from ..costs.json_fields import read_json
-from ..dialects.acg import has_target, machine_of
+from ..dialects.acg import machine_of
 from ..dialects.nest import GroupOp
-from ..driver import is_kernel, parse_mlir
+from ..driver import is_kernel, parse_mlir, parse_text
 from ..errors import TilewrightError, check_type
-from ..frontends.machine_files import YAML
+from ..frontends.machine_files import YAML, is_map_only
 from ..machine import Machine
+from ..targets import DEFAULT_TARGET
 
-DEFAULT_TARGET = "edge16"
 TARGET = "target"
 """Attribute of a mapped `nest.group`: the machine that its mapping is for, as a person names it."""
+
+_MACHINE = re.compile(r"^( *)acg\.graph .*?^\1\}", re.MULTILINE | re.DOTALL)
 
 
 def target_of(model: str | Path) -> str | Machine:
     """The target that the mappings of a `.mlir` file are for by their attribute, else the machine of its `acg.graph`;
-    `edge16` where neither is there."""
-    path = Path(model)
-    if is_kernel(str(model)) or path.suffix != ".mlir" or not path.is_file():
-        return DEFAULT_TARGET
-    text = path.read_bytes()
-    if f'{TARGET} = "'.encode() not in text and b"acg.graph" not in text:  # networks take long to parse
-        return DEFAULT_TARGET
+    `DEFAULT_TARGET` where neither is there."""
+    text = _text_of(model)
+    if (target := mapped_for(model)) is not None or "acg.graph" not in text:
+        return target or DEFAULT_TARGET
+    alone = _MACHINE.search(text)  # networks take long to parse
     try:
-        module = parse_mlir(path)
-        return named_target(module) or (machine_of(module) if has_target(module) else DEFAULT_TARGET)
+        return machine_of(parse_text(alone.group() if alone else text, Path(model)))
     except TilewrightError:  # told when the file is taken
         return DEFAULT_TARGET
+
+
+def mapped_for(model: str | Path) -> str | None:
+    """The target that the mappings of a `.mlir` file are for, as `map -o` notes it; None for any other model."""
+    if f'{TARGET} = "' not in _text_of(model):
+        return None
+    try:
+        return named_target(parse_mlir(Path(model)))
+    except TilewrightError:  # told when the file is taken
+        return None
+
+
+def runs_mapping(model: str | Path, target: str | Path | Machine) -> bool:
+    """Whether `model` runs as a mapping, as all do on targets without instructions, not as a program."""
+    return is_map_only(target) or mapped_for(model) is not None
+
+
+def _text_of(model: str | Path) -> str:
+    """The text of a `.mlir` file; nothing for any other model."""
+    path = Path(model)
+    if is_kernel(str(model)) or path.suffix != ".mlir" or not path.is_file():
+        return ""
+    return path.read_text(encoding="utf-8", errors="replace")
 
 
 def named_target(module: ModuleOp) -> str | None:

@@ -33,13 +33,13 @@ from ..files import make_folder
 from ..frontends.acg import load_target
 from ..frontends.einsum import einsum_module
 from ..frontends.input_shapes import InputShapes
-from ..frontends.machine_files import is_architecture, is_map_only, is_threads
+from ..frontends.machine_files import is_architecture, is_threads
 from ..interpreters.graph import argument_names, find_function, result_names
 from ..machine import Machine
 from ..passes.nest.hierarchy import price
 from ..passes.nest.trees import capability_of, in_group, only_kernel, problem_of, read_mapping
 from .kernels import Layer, find_layers, has_groups
-from .machines import find_architecture, target_of
+from .machines import find_architecture, runs_mapping, target_of
 from .matrices import map_matrix
 from .pipeline import MapOptions, map_layers
 from .threads import DeviceRun, kernel_from, on_device
@@ -223,13 +223,14 @@ def run(
     Without `target` it is the machine that a `.mlir` file has or names (`target_of`), else `edge16`; with one, the
     machine in the file is not used.
     On a target without instructions a kernel (any that `map_kernel` takes) is mapped and the mapping runs; a mapped
-    `nest.group` of a `.mlir` file runs as it stands; `types` are those of an einsum's tensors.  On a machine of threads
+    `nest.group` of a `.mlir` file runs as it stands, also on other targets where it is one that `map -o` wrote; `types`
+    are those of an einsum's tensors.  On a machine of threads
     the mapping's kernel runs, too, where there is an OpenCL device.  Otherwise as `driver.run`, which see.
     `outputs.npz` is written to `folder`.
     """
     check_type("model", model, (str, Path), "a kernel, the name of a model or layer, a file, or a folder of a program")
     target = target_of(model) if target is None else target
-    if not is_map_only(target):
+    if not runs_mapping(model, target):
         return run_program(
             model,
             target,

@@ -162,6 +162,28 @@ def test_a_file_with_a_machine_runs_on_it(tmp_path: Path, change: str) -> None:
     assert told.simulation.cycles == named.simulation.cycles > other.simulation.cycles
 
 
+def test_the_machine_in_a_file_is_read_without_its_functions(tmp_path: Path) -> None:
+    module = load_model(GEMM)
+    parse_passes('load-target{target="tiny"}').apply(make_context(), module)
+    path = tmp_path / "lowered.mlir"
+    path.write_text(str(module).replace("func.func", "wrong.func"))
+    assert target_of(path) == load_target("tiny")
+    with pytest.raises(TilewrightError, match=r"wrong\.func"):
+        run(path, folder=tmp_path)
+
+
+def test_mappings_for_machines_with_instructions_run(tmp_path: Path) -> None:
+    found = map_kernel(GEMM, "edge16", MapOptions(mapper="random", time_limit_s=0.05))
+    path = tmp_path / "mapped.mlir"
+    path.write_text(found.mlir())
+    ran = run(path, folder=tmp_path)
+    assert isinstance(ran, MappedRun)
+    assert ran.mapping == found.mapping
+    assert ran.as_dict()["cycles"] == found.prices.cycles
+    assert ran.comparison is not None
+    assert ran.comparison.equal
+
+
 def test_a_mapping_for_a_machine_does_not_run_on_one_without_its_memories(tmp_path: Path) -> None:
     module = load_model(GEMM)
     parse_passes('load-target{target="tiny"},nest-tile').apply(make_context(), module)
