@@ -222,10 +222,9 @@ def run(
 
     Without `target` it is the machine that a `.mlir` file has or names (`target_of`), else `edge16`; with one, the
     machine in the file is not used.
-    On a target without instructions a kernel (any that `map_kernel` takes) is mapped and the mapping runs; a mapped
-    `nest.group` of a `.mlir` file runs as it stands, also on other targets where it is one that `map -o` wrote; `types`
-    are those of an einsum's tensors.  On a machine of threads
-    the mapping's kernel runs, too, where there is an OpenCL device.  Otherwise as `driver.run`, which see.
+    On a target without instructions a kernel (see `map_kernel`) is mapped and the mapping runs; a mapped `nest.group`
+    of a `.mlir` file runs as it stands, on other targets if `map -o` wrote it; `types` are those of an einsum's tensors.
+    On a machine of threads the mapping's kernel runs, too, where there is an OpenCL device.  Otherwise as `driver.run`.
     `outputs.npz` is written to `folder`.
     """
     check_type("model", model, (str, Path), "a kernel, the name of a model or layer, a file, or a folder of a program")
