@@ -223,7 +223,7 @@ def run(
     Without `target` it is the machine that a `.mlir` file has or names (`target_of`), else `edge16`; with one, the
     machine in the file is not used.
     On a target without instructions a kernel (see `map_kernel`) is mapped and the mapping runs; a mapped `nest.group`
-    of a `.mlir` file runs as it stands, on other targets if `map -o` wrote it; `types` are those of an einsum's tensors.
+    of a `.mlir` file runs as it stands, elsewhere if `map -o` wrote it; `types` are those of an einsum's tensors.
     On a machine of threads the mapping's kernel runs, too, where there is an OpenCL device.  Otherwise as `driver.run`.
     `outputs.npz` is written to `folder`.
     """
