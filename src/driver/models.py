@@ -20,7 +20,7 @@ from ..errors import TilewrightError, check_type
 from ..files import file_error, make_folder, text_error
 from ..frontends.acg import load_target
 from ..frontends.input_shapes import InputShapes
-from ..frontends.mlir_text import check_order, check_strings
+from ..frontends.mlir_text import check_order, check_strings, shown
 from ..machine import Machine
 from ..machine.rules import check_machine
 from ..passes.load_target import place_machine
@@ -148,7 +148,8 @@ def parse_text(text: str, path: Path) -> ModuleOp:
         module.verify()
         check_order(module, str(path))
     except (ParseError, DiagnosticException) as error:
-        raise TilewrightError("ir", str(path), "IR that parses and verifies", str(error), "correct it there") from error
+        found = shown(error)
+        raise TilewrightError("ir", str(path), "IR that parses and verifies", found, "correct it there") from error
     except (ValueError, KeyError, struct.error) as error:  # values that xDSL cannot hold
         found = f"what no attribute can hold ({str(error)[:200]})"
         raise TilewrightError("ir", str(path), "IR that parses and verifies", found, "correct it there") from error

@@ -7,8 +7,12 @@ once.
 import re
 
 from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import ParseError
 
 from ..errors import TilewrightError
+
+LONGEST_SHOWN = 500
+"""Characters of an error that a person is shown."""
 
 _STRING = r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"'
 _TOKENS = re.compile(rf'//[^\n]*|{_STRING}|(?P<open>")')
@@ -24,6 +28,13 @@ def check_strings(text: str, name: str) -> None:
             found = text[start : start + 20].splitlines()[0]
             lever = "close it, or escape what is in it"
             raise TilewrightError("parse", f"{name}:{line}:{column}", "a closed string literal", found, lever)
+
+
+def shown(error: Exception) -> str:
+    """The text of an error of xDSL's; without its line of the source where that is long."""
+    if isinstance(error, ParseError) and len(str(error)) > LONGEST_SHOWN:
+        return f"{error.span.get_location()}: {error.msg}"[:LONGEST_SHOWN]
+    return str(error)
 
 
 def check_order(op: Operation, name: str, made: set[SSAValue] | None = None) -> None:

@@ -214,7 +214,7 @@ class LoopsProgram:
             return self.narrowed[value]
         dtype = dtype_of(cast(TensorType, value.type).element_type)
         if dtype.name not in ("int8", "int16", "int32"):
-            lever = "run the integer part of a quantised network (`zoo.integers`), with signed activations"
+            lever = "quantise the network with activations in int8: this machine has no floats and no other integers"
             raise TilewrightError("unsupported", value.name_hint or "a value", "signed integers", dtype.name, lever)
         return dtype
 

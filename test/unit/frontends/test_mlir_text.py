@@ -69,3 +69,12 @@ def test_blocks_that_jump_to_each_other_are_in_no_order(tmp_path: Path) -> None:
 }
 """)
     assert main([str(path)]) == 0
+
+
+@pytest.mark.parametrize(("length", "shows_line"), [(10, True), (10_000, False)])
+def test_long_lines_of_source_are_not_shown(tmp_path: Path, length: int, shows_line: bool):
+    path = tmp_path / "x.mlir"
+    path.write_text('%0 = "a.b"() : () -> ' + "x" * length)
+    with pytest.raises(TilewrightError, match=r"not registered") as error:
+        load_model(path)
+    assert ("xxx" in error.value.found) == shows_line
