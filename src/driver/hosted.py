@@ -29,14 +29,15 @@ from ..frontends.input_shapes import InputShapes
 from ..frontends.main_function import main_module
 from ..interpreters.graph import run_graph
 from ..machine.stage_isa import StageIsa
+from ..passes.functions import copy_into, functions_of
 from ..passes.graph_to_codelet.read import Reader
 from ..passes.names import unique_name, value_names
-from ..resources import Resources, attach, resources_of, save_module_resources
+from ..resources import Resources, attach, resources_of
 from .models import compile, load_model, make_context
 from .pipelines import parse_passes, pipeline_of
 from .run_arrays import choose_inputs, judge, read_expected, rows_of_inputs
 from .run_options import RunOptions
-from .watch import dump_module
+from .watch import DumpedWeights
 
 Array = NDArray[Any]
 Signature = Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
@@ -60,8 +61,7 @@ class Step:
         if self.program is not None:
             return {t.name: (t.shape, np.dtype(t.dtype)) for t in self.program.tensors if t.role == role}
         assert self.module is not None
-        function = function_of(self.module)
-        return signature_of(function, f"graph.{role}s")
+        return signature_of(functions_of(self.module)[0], f"graph.{role}s")
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def compile_hosted(
         raise TilewrightError("usage", "--host", "a machine of stages, as vta", f"control {machine.control}", lever)
     module = load_model(model, shapes, pipeline_of(machine).products)
     parse_passes("graph-normalize,graph-quantize").apply(make_context(), module)
-    function, resources = function_of(module), resources_of(module)
+    (function, *_), resources = functions_of(module), resources_of(module)
     parts = Parts(function, Reader(resources, StageIsa(machine).depth))
     steps: list[Step] = []
     for part in parts.ordered():
@@ -138,11 +138,6 @@ def compile_hosted(
 def load_integers(model: str | Path, target: str | Path, shapes: InputShapes | None) -> ModuleOp:
     """A model with the types of a target's products."""
     return load_model(model, shapes, pipeline_of(load_target(target)).products)
-
-
-def function_of(module: ModuleOp) -> FuncOp:
-    """The function of a network."""
-    return next(op for op in module.body.block.ops if isinstance(op, FuncOp))
 
 
 def signature_of(function: FuncOp, which: str) -> Signature:
@@ -241,20 +236,10 @@ class Parts:
         block = Block(arg_types=[value.type for value in inputs])
         known: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
         for op in part:
-            self._copy(op, block, known)
+            copy_into(block, op.results[0], known)
         outputs = [op.results[0] for op in part if op.results[0] in read]
         results = [known[value] for value in outputs]
         return main_module(block, map(self.name, inputs), map(self.name, outputs), results, resources)
-
-    def _copy(self, op: Operation, block: Block, known: dict[SSAValue, SSAValue]) -> None:
-        """A layer, after what it is made of inside."""
-        for value in op.operands:
-            if value not in known and isinstance(value.owner, Operation):
-                self._copy(value.owner, block, known)
-        if op.results[0] not in known:
-            made = op.clone(known)
-            block.add_op(made)
-            known[op.results[0]] = made.results[0]
 
 
 STEPS = "steps.json"
@@ -324,6 +309,4 @@ def _save_graph(module: ModuleOp, path: Path) -> None:
     known, copy = resources_of(module), module.clone()
     used = {op.resource for op in module.walk() if isinstance(op, WeightOp)}
     attach(copy, known.only(name for name in known if name in used))
-    if used:
-        save_module_resources(copy, path.with_suffix(".npz"))
-    dump_module(copy, path)
+    DumpedWeights().dump(copy, path)

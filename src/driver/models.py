@@ -23,6 +23,7 @@ from ..frontends.input_shapes import InputShapes
 from ..frontends.mlir_text import check_order, check_strings, shown
 from ..machine import Machine
 from ..machine.rules import check_machine
+from ..passes.functions import functions_of
 from ..passes.load_target import place_machine
 from ..resources import Resources, attach, resources_of
 from ..targets import DEFAULT_TARGET
@@ -30,7 +31,7 @@ from ..universe import TILEWRIGHT_UNIVERSE
 from .fixed_shapes import with_fixed_shapes
 from .model_kinds import MODEL_KINDS, check_kind
 from .pipelines import AUTO, INTEGER_PART, CompileOptions, Target, parse_passes, pipeline_of, pipeline_text
-from .run_arrays import check_given, choose_inputs, functions_of, judge, read_expected, rows_of_inputs, rows_of_program
+from .run_arrays import check_given, choose_inputs, judge, read_expected, rows_of_inputs, rows_of_program
 from .run_options import RunOptions, against_flat
 from .watch import Watch
 

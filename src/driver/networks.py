@@ -52,9 +52,8 @@ def network_module(name: str | Path, shapes: InputShapes) -> ModuleOp:
 
 def function_of(module: ModuleOp, name: str) -> FuncOp:
     """The function that is the network `name`."""
-    from xdsl.dialects.func import FuncOp
+    from ..passes.functions import functions_of
 
-    functions = [op for op in module.body.ops if isinstance(op, FuncOp) and not op.is_declaration]
-    if not functions:
+    if not (functions := functions_of(module)):
         raise TilewrightError("network", name, "a function", "none")
     return functions[0]

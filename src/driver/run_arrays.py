@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ..algebra.lookup import lookup_of
@@ -16,6 +15,7 @@ from ..arrays import Array, Comparison, check_shapes, compare, make_inputs, read
 from ..dialects import graph
 from ..dialects.types import shape_of
 from ..errors import TilewrightError
+from ..passes.functions import functions_of
 from ..passes.names import value_names
 from .run_options import RunOptions
 
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 
 SAME = (graph.CastOp, graph.ReshapeOp, graph.TransposeOp, graph.ExpandOp, graph.SliceOp)
 """Layers whose numbers are those that they are given."""
-
-
-def functions_of(module: ModuleOp) -> list[FuncOp]:
-    """The functions of a module that have a body; none where all are lowered to codelets or instructions."""
-    return [op for op in module.body.ops if isinstance(op, FuncOp) and op.body.blocks]
 
 
 def check_given(module: ModuleOp, options: RunOptions) -> None:

@@ -18,6 +18,7 @@ from ...dialects.dram_syntax import LOAD, STORE, WEIGHTS, MachineNumbers, Row, i
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from ...zoo.schedule_networks import KINDS, Kind, Layer, Network, Shape
+from ..functions import functions_of
 from ..graph.schedule_layers import unique
 
 KIND_OF_ROW = {LOAD: INPUT, WEIGHTS: WEIGHT, STORE: OUTPUT}
@@ -240,7 +241,7 @@ def network_in(module: ModuleOp) -> dram.NetworkOp | None:
 
 def function_in(module: ModuleOp) -> FuncOp:
     """The one function of a module; TilewrightError (kind `schedule`) where there is none, or more."""
-    found = [op for op in module.body.ops if isinstance(op, FuncOp) and not op.is_declaration]
+    found = functions_of(module)
     if len(found) != 1:
         raise TilewrightError("schedule", "module", "one dram.network, or one function", str(len(found)))
     return found[0]

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from xdsl.context import Context
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -12,6 +11,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import graph
 from ...dialects.types import shape_of, size_bytes, tensor_type
+from ..functions import copy_into, functions_of
 
 ELEMENTWISE = (
     graph.UnaryOp,
@@ -134,9 +134,7 @@ def outline(cluster: Cluster) -> None:
     for argument, value in zip(block.args, inputs, strict=True):
         argument.name_hint = value.name_hint
     for member in cluster.members:
-        copy = member.clone(mapping)
-        mapping[member.result] = copy.results[0]
-        block.add_op(copy)
+        copy_into(block, member.result, mapping)
     block.add_op(graph.YieldOp(mapping[cluster.tail.result]))
     group = graph.FusedGroupOp(inputs, [cluster.tail.result.type], Region(block))
     graph.set_name(group, graph.name_of(cluster.tail))
@@ -168,9 +166,7 @@ class GraphFusePass(ModulePass):
     max_layers: int = 16
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for function in op.body.block.ops:
-            if not isinstance(function, func.FuncOp):
-                continue
+        for function in functions_of(op):
             for block in function.body.blocks:
                 for cluster in find_clusters(block, self.max_layers):
                     outline(cluster)

@@ -12,6 +12,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...dialects import graph
 from ...dialects.graph.base import int_attr
 from ...dialects.types import element_of, shape_of, tensor
+from ..functions import functions_of
 from .graph_fuse import ELEMENTWISE
 from .identities import renamed
 
@@ -35,11 +36,10 @@ class GraphHeadsPass(ModulePass):
     name = "graph-heads"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for function in op.body.block.ops:
-            if isinstance(function, FuncOp) and function.body.blocks:
-                for layer in list(function.body.block.ops):
-                    _without_sample(layer)
-                _drop_unread(function)
+        for function in functions_of(op):
+            for layer in list(function.body.block.ops):
+                _without_sample(layer)
+            _drop_unread(function)
 
 
 def has_heads(module: ModuleOp) -> bool:

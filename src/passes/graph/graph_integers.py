@@ -9,6 +9,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ...dialects import graph
+from ..functions import functions_of
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class GraphIntegersPass(ModulePass):
     name = "graph-integers"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for function in [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]:
+        for function in functions_of(op):
             cut(function)
 
 

@@ -16,6 +16,7 @@ from ...costs.fusion.pricer import SubgraphPricer
 from ...dialects import graph
 from ...search.fusion import PartitionOptions, PartitionResult, partition
 from ...search.fusion.floors import scene_of
+from ..functions import copy_into, functions_of
 from .fusion_layers import FusionLayers, fusion_layers, platform_in
 from .row_groups import RowGroups
 
@@ -48,7 +49,7 @@ class Outliner:
             block.add_op(group)
         last = old[-1]
         for operand in last.operands:
-            self._view(operand, new, block)
+            copy_into(block, operand, new)
         self._append(last, new)
         for op in reversed(old):
             op.erase(safe_erase=False)
@@ -62,16 +63,6 @@ class Outliner:
         for before, after in zip(op.results, copy.results, strict=True):
             new[before] = after
 
-    def _view(self, value: SSAValue, new: dict[SSAValue, SSAValue], block: Block) -> None:
-        """Make sure that `value` is known to `new`, with copies of the views that it comes through in `block`."""
-        if value in new or not isinstance(value.owner, Operation):
-            return
-        for operand in value.owner.operands:
-            self._view(operand, new, block)
-        copy = value.owner.clone(new)
-        block.add_op(copy)
-        new[value] = copy.results[0]
-
     def _group(
         self, members: list[Operation], tiles: int, new: dict[SSAValue, SSAValue]
     ) -> tuple[Operation, graph.FusedGroupOp]:
@@ -84,11 +75,7 @@ class Outliner:
         inner = Block(arg_types=[value.type for value in inputs])
         known: dict[SSAValue, SSAValue] = dict(zip(inputs, inner.args, strict=True))
         for op in members:
-            for operand in op.operands:
-                self._view(operand, known, inner)
-            copy = op.clone(known)
-            inner.add_op(copy)
-            known[op.results[0]] = copy.results[0]
+            copy_into(inner, op.results[0], known)
         outputs: list[SSAValue] = [
             op.results[0] for op in members if any(self._leaves(use.operation, made) for use in op.results[0].uses)
         ]
@@ -186,21 +173,20 @@ class GraphPartitionPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         platform = platform_in(op, self.global_bytes, self.weight_bytes)
-        for function in op.body.ops:
-            if isinstance(function, func.FuncOp) and not function.is_declaration:
-                layers = fusion_layers(function)
-                by_rows = RowGroups(layers, platform, self.rows, self.metric, self.columns)
-                if self.rows:
-                    pricer = by_rows.pricer(ctx, op)
-                    tiles, copied = partial(by_rows.tile, pricer), by_rows.copied(ctx, op)
-                else:
-                    pricer = SubgraphPricer(layers.graph(), platform, batch=layers.batch, metric=self.metric)
-                    tiles, copied = _no_tile, 0
-                table = pricer.graph
-                limit = self.time_limit_s or None
-                options = PartitionOptions(self.method, self.metric, self.seed, limit, gap=self.gap)
-                result = partition(table, pricer, options, scene=scene_of(pricer))
-                outline(function, layers, pricer, result, tiles, copied)
+        for function in functions_of(op):
+            layers = fusion_layers(function)
+            by_rows = RowGroups(layers, platform, self.rows, self.metric, self.columns)
+            if self.rows:
+                pricer = by_rows.pricer(ctx, op)
+                tiles, copied = partial(by_rows.tile, pricer), by_rows.copied(ctx, op)
+            else:
+                pricer = SubgraphPricer(layers.graph(), platform, batch=layers.batch, metric=self.metric)
+                tiles, copied = _no_tile, 0
+            table = pricer.graph
+            limit = self.time_limit_s or None
+            options = PartitionOptions(self.method, self.metric, self.seed, limit, gap=self.gap)
+            result = partition(table, pricer, options, scene=scene_of(pricer))
+            outline(function, layers, pricer, result, tiles, copied)
 
 
 def outline(

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -16,6 +15,7 @@ from ...dialects import graph
 from ...dialects.acg import has_target, machine_of
 from ...dialects.types import element_of, shape_of
 from ...interpreters.constants import Constants
+from ..functions import functions_of
 from .graph_normalize import FoldConstants
 from .identities import IDENTITIES
 from .narrow_weights import narrow_weights
@@ -234,11 +234,10 @@ class GraphQuantizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         constants = Constants.of(op)
-        for function in op.body.block.ops:
-            if isinstance(function, func.FuncOp):
-                for block in function.body.blocks:
-                    for layer in list(block.ops):
-                        visit(layer, constants)
+        for function in functions_of(op):
+            for block in function.body.blocks:
+                for layer in list(block.ops):
+                    visit(layer, constants)
         if has_target(op):
             products = [layer for layer in op.walk() if isinstance(layer, PRODUCTS)]
             narrow_weights(products, machine_of(op), constants)

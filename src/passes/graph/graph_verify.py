@@ -15,6 +15,7 @@ from ...algebra.dag import mask_of
 from ...costs.fusion.pricer import SubgraphPricer
 from ...dialects import graph
 from ...errors import TilewrightError
+from ..functions import functions_of
 from .fusion_layers import FusionLayers, fusion_layers, platform_in
 
 
@@ -35,9 +36,7 @@ class GraphVerifyPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         platform = platform_in(op, self.global_bytes, self.weight_bytes)
-        for function in op.body.ops:
-            if not isinstance(function, func.FuncOp) or function.is_declaration:
-                continue
+        for function in functions_of(op):
             check_order(function)
             flat = Flat.of(function)
             flat.split()

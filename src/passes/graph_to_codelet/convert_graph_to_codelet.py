@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from ...costs.clock import Limit
 from ...dialects import graph
@@ -19,6 +20,7 @@ from ...machine import Machine
 from ...machine.stage_isa import StageIsa
 from ...resources import Resources, resources_of
 from ...search.tiles.choice import Effort
+from ..functions import functions_of
 from ..names import value_names
 from .choose import choose_tiles
 from .layer import LayerBuilder
@@ -55,13 +57,9 @@ class ConvertGraphToCodeletPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         effort = Effort(self.gap if self.gap >= 0 else None, Limit(self.time_limit_s or None))
-        for function in [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]:
+        for function in functions_of(op):
             program = StagesProgram(machine_of(op), function, resources_of(op), effort).convert()
-            block = function.parent_block()
-            assert block is not None
-            block.insert_op_before(program, function)
-            function.detach()
-            function.erase()
+            Rewriter.replace_op(function, program)
 
 
 class StagesProgram:

@@ -16,6 +16,7 @@ from ...dialects.layer_attributes import PLANNED, set_nodes
 from ...dialects.types import shape_of, tensor_type
 from ...errors import TilewrightError
 from ...resources import Resources, resources_of
+from ..functions import functions_of
 from ..graph.graph_fuse import EPILOGUE, find_clusters, is_constant
 from ..graph.samples import samples_of
 from . import contraction, movement, window
@@ -80,9 +81,8 @@ class ConvertGraphToNestPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         names = {weight.resource for weight in op.walk() if isinstance(weight, graph.WeightOp)}
         resources = resources_of(op)
-        for function in op.ops:
-            if isinstance(function, func.FuncOp) and function.body.blocks:
-                _Conversion(op, function, self, resources, names).run()
+        for function in functions_of(op):
+            _Conversion(op, function, self, resources, names).run()
 
 
 @dataclass

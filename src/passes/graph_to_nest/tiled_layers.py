@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...dialects import graph
 from ...dialects.acg import GraphOp
 from ...resources import attach, resources_of
+from ..functions import copy_into
 from ..graph.fusion_layers import VIEWS, FusionLayers
 from ..graph.graph_fuse import GraphFusePass
 from ..nest.nest_map import NestMapPass
@@ -69,7 +70,6 @@ def _function(members: Sequence[Operation], results: Sequence[SSAValue], name: s
     """A function of what the layer reads, with copies of its weights, of views, and of its operations."""
     made = {op.results[0] for op in members}
     inputs: dict[SSAValue, None] = {}
-    around: dict[Operation, None] = {}
 
     def collect(value: SSAValue) -> None:
         if value in made:
@@ -78,7 +78,6 @@ def _function(members: Sequence[Operation], results: Sequence[SSAValue], name: s
         if isinstance(owner, (graph.WeightOp, *VIEWS)):
             for operand in owner.operands:
                 collect(operand)
-            around.setdefault(owner)
         else:
             inputs.setdefault(value)
 
@@ -86,9 +85,7 @@ def _function(members: Sequence[Operation], results: Sequence[SSAValue], name: s
         collect(value)
     block = Block(arg_types=[value.type for value in inputs])
     known: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
-    for op in (*around, *members):
-        copy = op.clone(known)
-        block.add_op(copy)
-        known[op.results[0]] = copy.results[0]
+    for value in (*(op.results[0] for op in members), *results):
+        copy_into(block, value, known)
     block.add_op(ReturnOp(*(known[value] for value in results)))
     return FuncOp(name, ([value.type for value in inputs], [value.type for value in results]), Region(block))

@@ -19,6 +19,7 @@ from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from ...search.mapping.mappers import map_problem
 from ...search.mapping.values import OBJECTIVES, CostModel, Mapped, Request, Space
+from ..functions import functions_of
 from .split import split_group
 from .trees import in_group, only_kernel, problem_of, put_mapping, read_mapping
 
@@ -55,9 +56,8 @@ def map_groups(op: ModuleOp, groups: Sequence[nest.GroupOp], mapper: str, reques
             _map(group, machine, arch, mapper, request, known)
         except TilewrightError as error:
             raise in_group(error, group.sym_name.data) from error
-    for function in op.body.ops:
-        if isinstance(function, FuncOp):
-            _sum(function, [group for group in parts if group.parent_op() is function])
+    for function in functions_of(op):
+        _sum(function, [group for group in parts if group.parent_op() is function])
 
 
 def _parts(group: nest.GroupOp) -> list[nest.GroupOp]:

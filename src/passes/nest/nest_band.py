@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -25,6 +24,7 @@ from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...dialects.graph import WeightOp
 from ...interpreters.constants import Array, Constants
+from ..functions import functions_of
 from ..names import unique_name
 from .nest_swap_factors import load_cycles
 from .trees import group_of
@@ -231,8 +231,7 @@ def bands(module: ModuleOp, pricer: Pricer, constants: Constants) -> Iterator[Ba
     if not rows:
         return
     work = _work(module, pricer)
-    functions = (op for op in module.walk() if isinstance(op, FuncOp) and op.body.blocks)
-    loads = sum(load_cycles(function, pricer) for function in functions)
+    loads = sum(load_cycles(function, pricer) for function in functions_of(module))
     found: list[Band] = []
     for worth in WORTHS:
         best = [max(own, key=partial(_gain, worth), default=None) for own in ways]

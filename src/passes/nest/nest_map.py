@@ -22,6 +22,7 @@ from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...errors import TilewrightError
 from ...search.group_tiles.leaves import bind_kernel
+from ..functions import functions_of
 from ..nest_to_codelet.fused_marks import marked_groups
 from .trees import group_of, in_group, region_tree, set_mapping
 
@@ -92,9 +93,7 @@ class NestMapPass(ModulePass):
             return
         pricer = pricer_of(machine_of(op))
         known: dict[object, tuple[tuple[Node, ...], Cost]] = {}
-        for function in op.body.ops:
-            if not isinstance(function, FuncOp):
-                continue
+        for function in functions_of(op):
             inside = [group for group in function.walk() if isinstance(group, nest.GroupOp)]
             alone = [group for group in inside if "fused" not in group.attributes]
             costs = [_map(group, pricer, known) for group in alone]

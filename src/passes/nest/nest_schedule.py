@@ -28,6 +28,7 @@ from ...search.followed import Group, follow
 from ...search.group_tiles.candidates import Problem
 from ...search.network import Layer, Network, Rows
 from ...search.residency import OFFCHIP, Plan, plan
+from ..functions import functions_of
 from ..nest_to_codelet.fused_layers import WHOLE_TILE, FusedGroup, FusedLayer, read_whole
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT, RELOADED, UNPADDED
 from ..nest_to_codelet.fused_tiles import scratch_bytes, scratch_room, stream_of
@@ -69,14 +70,13 @@ class NestSchedulePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
-        for function in op.body.block.ops:
-            if isinstance(function, FuncOp) and function.body.blocks:
-                reader = Reader(machine, function, unpadded=self.unpadded)
-                network, given = reader.network(self.share), reader.given()
-                if given:
-                    reader.mark(follow(network, given, reader.rows_given))
-                else:
-                    reader.mark(plan(network, reader.rows_of, span=self.span, reload=self.reload, first=self.first))
+        for function in functions_of(op):
+            reader = Reader(machine, function, unpadded=self.unpadded)
+            network, given = reader.network(self.share), reader.given()
+            if given:
+                reader.mark(follow(network, given, reader.rows_given))
+            else:
+                reader.mark(plan(network, reader.rows_of, span=self.span, reload=self.reload, first=self.first))
 
 
 class Reader:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from ...algebra.affine import make_affine
@@ -17,6 +16,7 @@ from ...costs.mapping.binding import Pricer, pricer_of
 from ...costs.mapping.problem import Group, Kernel
 from ...dialects import nest
 from ...dialects.acg import machine_of
+from ..functions import functions_of
 from ..names import unique_name
 from ..nest_to_codelet.fused_marks import marked_groups
 from .nest_band import cycles_of, plain_statement
@@ -48,14 +48,13 @@ class NestSplitReductionsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         pricer = pricer_of(machine_of(op))
         known: dict[object, tuple[ReductionSplit, ...]] = {}
-        for function in op.body.ops:
-            if isinstance(function, FuncOp) and function.body.blocks:
-                groups = marked_groups(function.body.block, pricer.machine, pricer)
-                for fused in dict.fromkeys(groups.values()):
-                    for layer in fused.layers if fused.whole else ():
-                        if layer.form not in known:
-                            known[layer.form] = tuple(_splits(layer, pricer))
-                        _replace(layer.op, known[layer.form])
+        for function in functions_of(op):
+            groups = marked_groups(function.body.block, pricer.machine, pricer)
+            for fused in dict.fromkeys(groups.values()):
+                for layer in fused.layers if fused.whole else ():
+                    if layer.form not in known:
+                        known[layer.form] = tuple(_splits(layer, pricer))
+                    _replace(layer.op, known[layer.form])
 
 
 class ReductionSplit(NamedTuple):

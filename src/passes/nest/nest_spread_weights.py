@@ -17,6 +17,7 @@ from ...costs.mapping.binding import Pricer, pricer_of
 from ...costs.mapping.place import memory_of
 from ...dialects.acg import machine_of
 from ...dialects.types import size_bytes, tensor_type
+from ..functions import functions_of
 from ..nest_to_codelet.fused_marks import kept_maps, marked_groups
 from .nest_swap_factors import Swap, is_product, product_cycles, swapped
 
@@ -55,10 +56,9 @@ class NestSpreadWeightsPass(ModulePass):
     name = "nest-spread-weights"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for function in op.body.ops:
-            if isinstance(function, FuncOp) and function.body.blocks:
-                for swap in spread(function, pricer_of(machine_of(op))):
-                    swap.make()
+        for function in functions_of(op):
+            for swap in spread(function, pricer_of(machine_of(op))):
+                swap.make()
 
 
 @dataclass

@@ -25,6 +25,7 @@ from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...dialects.graph import WeightOp
 from ...dialects.types import element_bytes, shape_of, size_bytes, tensor_type
+from ..functions import functions_of
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, kept_maps, marked_groups
 
 if TYPE_CHECKING:
@@ -62,9 +63,8 @@ class NestSwapFactorsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
-        for function in op.body.ops:
-            if isinstance(function, FuncOp) and function.body.blocks:
-                _swap(function, pricer_of(machine))
+        for function in functions_of(op):
+            _swap(function, pricer_of(machine))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
@@ -24,6 +23,7 @@ from ...dialects.acg import machine_of
 from ...dialects.types import shape_of
 from ...errors import InfeasibleError, TilewrightError
 from ...search.group_tiles.tiling import build, tile_group
+from ..functions import functions_of
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, marked_groups
 from .arrivals import Arrivals, MovedMaps, Way, cut_dim, nearly_least, outermost_cut
 from .nest_map import bind_tree
@@ -154,10 +154,9 @@ class NestTilePass(ModulePass):
         for group in groups:
             if "fused" not in group.attributes:
                 _tile(group, pricer, known)
-        for function in op.body.ops:
-            if isinstance(function, FuncOp) and function.body.blocks:
-                groups_of = marked_groups(function.body.block, pricer.machine, pricer)
-                _tile_fused(groups_of, pricer, self.rows_first, self.rows_inside)
+        for function in functions_of(op):
+            groups_of = marked_groups(function.body.block, pricer.machine, pricer)
+            _tile_fused(groups_of, pricer, self.rows_first, self.rows_inside)
 
     def _tiled(self, group: nest.GroupOp, nodes: Nodes) -> Nodes:
         if len(self.dims) != len(self.sizes) or min(self.sizes, default=1) < 1 or self.buffers < 1:

@@ -17,13 +17,14 @@ from ...dialects.graph import WeightOp
 from ...dialects.types import dtype_of, element_of, shape_of
 from ...machine import Machine
 from ...resources import Resources, resources_of, weight_array
+from ..functions import functions_of
 from ..graph_to_nest.diagonals import has_diagonals
 from .trees import group_of
 
 
 def bound_of(module: ModuleOp, machine: Machine) -> ProgramBound | None:
     """The bound of a module's only function, after `convert-graph-to-nest`; None where there is not one function."""
-    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
+    functions = functions_of(module)
     if len(functions) != 1:
         return None
     return program_bound(network_of(functions[0], resources_of(module), _immediates(machine)), machine)
@@ -44,9 +45,7 @@ def cycles_apart(module: ModuleOp, machine: Machine) -> int:
     """
     loads = stores = 0
     known: dict[object, Traffic] = {}
-    for function in module.body.block.ops:
-        if not isinstance(function, FuncOp) or not function.body.blocks:
-            continue
+    for function in functions_of(module):
         position = {op: place for place, op in enumerate(function.body.block.ops)}
         for groups in _apart(function):
             if any(buffer.is_input and buffer.is_result for op in groups for buffer in group_of(op).buffers):

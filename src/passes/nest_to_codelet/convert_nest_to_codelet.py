@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from ...costs.dram.platform import buffer_of
 from ...costs.mapping.binding import pricer_of
@@ -24,6 +25,7 @@ from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from ...remembered import remembered
 from ...resources import Resources, resources_of
+from ..functions import functions_of
 from ..names import unique_name, value_names
 from ..nest.storage import readers_of, storage_of
 from .fused_marks import BY_SAMPLE, RELOADED, kept_maps, marked_groups
@@ -60,17 +62,12 @@ class ConvertNestToCodeletPass(ModulePass):
     name = "convert-nest-to-codelet"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        functions = [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]
         weights = resources_of(op)
-        for function in functions:
+        for function in functions_of(op):
             program = _Converter(machine_of(op), function, weights).convert()
             if "predicted" in function.attributes:
                 program.attributes["predicted"] = function.attributes["predicted"]
-            block = function.parent_block()
-            assert block is not None
-            block.insert_op_before(program, function)
-            function.detach()
-            function.erase()
+            Rewriter.replace_op(function, program)
 
 
 class _Converter:

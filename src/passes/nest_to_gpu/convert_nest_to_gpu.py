@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 
@@ -17,6 +16,7 @@ from ...dialects.acg import machine_of
 from ...dialects.types import shape_of
 from ...errors import TilewrightError
 from ...machine import Capability, Machine
+from ..functions import functions_of
 from ..nest.trees import capability_of, in_group, only_kernel, problem_of, read_mapping, types_of
 from .kernel import Kernel
 from .matrix_kernel import MatrixKernel
@@ -57,7 +57,7 @@ class ConvertNestToGpuPass(ModulePass):
         for kernel, group in zip(kernels, groups, strict=True):
             names = [*only_kernel(group).operands_by_name, only_kernel(group).sym_name.data]
             kernel.attributes["arguments"] = ArrayAttr(StringAttr(name) for name in names)
-        for function in [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]:
+        for function in functions_of(op):
             function.detach()
             function.erase()
         body = Region(Block(kernels))

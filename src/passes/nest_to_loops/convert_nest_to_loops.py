@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from ...dialects.acg import machine_of
 from ...errors import TilewrightError
 from ...resources import resources_of
+from ..functions import functions_of
 from .program import LoopsProgram
 
 
@@ -37,11 +38,6 @@ class ConvertNestToLoopsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.tiles not in ("best", "first"):
             raise TilewrightError("usage", "tiles", "best or first", f"`{self.tiles}`")
-        functions = [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]
-        for function in functions:
+        for function in functions_of(op):
             program = LoopsProgram(machine_of(op), function, resources_of(op), self.tiles == "first").convert()
-            block = function.parent_block()
-            assert block is not None
-            block.insert_op_before(program, function)
-            function.detach()
-            function.erase()
+            Rewriter.replace_op(function, program)

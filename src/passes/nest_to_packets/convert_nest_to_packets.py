@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from ...algebra.expr import Access, Statement, dims_of, substitute_statement
 from ...arrays import Array
@@ -28,6 +29,7 @@ from ...machine.packet_code import encode_packets
 from ...machine.packet_figures import figures
 from ...machine.packet_program import Isa, PacketProgram
 from ...resources import resources_of, weight_array
+from ..functions import functions_of
 from .generate import generate
 from .kernels import Program, Step, Value
 from .network import generate_network
@@ -186,14 +188,9 @@ class ConvertNestToPacketsPass(ModulePass):
     name = "convert-nest-to-packets"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        functions = [inner for inner in op.body.block.ops if isinstance(inner, FuncOp)]
-        for function in functions:
+        for function in functions_of(op):
             program = _convert(op, function)
-            block = function.parent_block()
-            assert block is not None
-            block.insert_op_before(program, function)
-            function.detach()
-            function.erase()
+            Rewriter.replace_op(function, program)
 
 
 def _convert(module: ModuleOp, function: FuncOp) -> ProgramOp:

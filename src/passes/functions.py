@@ -1,0 +1,24 @@
+"""The functions of a module, and copies of what their values are made of."""
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, SSAValue
+
+
+def functions_of(module: ModuleOp) -> list[FuncOp]:
+    """The functions of a module that have a body; none where all are lowered to codelets or instructions."""
+    return [op for op in module.body.ops if isinstance(op, FuncOp) and op.body.blocks]
+
+
+def copy_into(block: Block, value: SSAValue, known: dict[SSAValue, SSAValue]) -> None:
+    """Put a copy of the operation that makes a value at the end of a block, after copies of what it reads.
+
+    `known` has what stands for values there already, and learns the copies.
+    """
+    if value in known or not isinstance(value.owner, Operation):
+        return
+    for operand in value.owner.operands:
+        copy_into(block, operand, known)
+    made = value.owner.clone(known)
+    block.add_op(made)
+    known.update(zip(value.owner.results, made.results, strict=True))
