@@ -17,6 +17,13 @@ def unique_name(name: str, taken: Collection[str], separator: str = ".") -> str:
     return candidate
 
 
+def take_name(name: str, taken: set[str], separator: str = ".") -> str:
+    """A name as `unique_name` has it, which is among `taken` from then on."""
+    found = unique_name(name, taken, separator)
+    taken.add(found)
+    return found
+
+
 def value_names(function: FuncOp, attribute: str) -> list[str]:
     """Names of the function's inputs or outputs; made up where it has none."""
     inputs = attribute == "graph.inputs"

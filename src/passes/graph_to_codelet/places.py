@@ -21,7 +21,7 @@ from ...dialects.types import Role, element_of, shape_of, si8, tensor_type
 from ...errors import TilewrightError
 from ...machine.stage_isa import StageIsa
 from ...resources import Resources
-from ..names import unique_name
+from ..names import take_name
 from ..nest_to_codelet.group_codelets import identifier
 from .layer import WORD_BYTES
 from .read import Found
@@ -105,9 +105,7 @@ class Places:
 
     def name(self, wanted: str) -> str:
         """A name that no tensor has yet."""
-        found = unique_name(wanted, self.names)
-        self.names.add(found)
-        return found
+        return take_name(wanted, self.names)
 
     def plane(self, value: SSAValue, inside: tuple[SSAValue, int, int] | None = None) -> Plane:
         """The place of a map: one of its own, or some blocks of another's: its first and how many."""
@@ -141,8 +139,7 @@ class Places:
         """A map that the program's user sees, as a tensor of the network."""
         owner = plane.tensor.owner if plane.tensor is not None else None
         assert isinstance(owner, TensorOp)
-        owner.tensor_name, owner.role = StringAttr(unique_name(name, self.seen)), RoleAttr(role)
-        self.seen.add(owner.tensor_name.data)
+        owner.tensor_name, owner.role = StringAttr(take_name(name, self.seen)), RoleAttr(role)
         owner.result.name_hint = identifier(name)
         owner.attributes["tensor"] = tensor_type(value)
         packing, shape = self.packings.get(value), shape_of(value)

@@ -11,7 +11,7 @@ from ...algebra.element import is_float
 from ...dialects import graph, nest
 from ...dialects.types import Tensor, dtype_of, element_of, tensor_of
 from ...resources import Resources, weight_array
-from ..names import unique_name
+from ..names import take_name
 from .builder import GroupBuilder, Indices, Term
 from .diagonals import diagonal
 
@@ -59,9 +59,7 @@ class Scope:
 
     def unique(self, name: str) -> str:
         """`name`, or `name.1`, `name.2`, ... if it is taken."""
-        unique = unique_name(name, self.taken)
-        self.taken.add(unique)
-        return unique
+        return take_name(name, self.taken)
 
     @staticmethod
     def number(value: float, like: SSAValue) -> int | float:

@@ -25,7 +25,7 @@ from ...dialects.acg import machine_of
 from ...dialects.graph import WeightOp
 from ...interpreters.constants import Array, Constants
 from ..functions import functions_of
-from ..names import unique_name
+from ..names import take_name, unique_name
 from .nest_swap_factors import load_cycles
 from .trees import group_of
 
@@ -344,8 +344,7 @@ def _replace(band: Band, constants: Constants) -> None:
             made = nest.KernelOp(name, statement, operands, kernel.result.type, init=init, pad=kernel.pads)
             made.result.name_hint = kernel.result.name_hint
             block.add_op(made)
-            init, name = made.result, unique_name(name, taken, "")
-            taken.add(name)
+            init, name = made.result, take_name(name, taken, "")
         assert init is not None
         inside[kernel.result] = init
     block.add_op(nest.YieldOp(*(inside[value] for value in op.yielded)))

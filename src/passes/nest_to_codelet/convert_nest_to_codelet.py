@@ -26,7 +26,7 @@ from ...machine import Machine
 from ...remembered import remembered
 from ...resources import Resources, resources_of
 from ..functions import functions_of
-from ..names import unique_name, value_names
+from ..names import take_name, value_names
 from ..nest.storage import readers_of, storage_of
 from .fused_marks import BY_SAMPLE, RELOADED, kept_maps, marked_groups
 from .group_codelets import build_codelet, build_copy
@@ -216,9 +216,7 @@ class _Converter:
         return value in self.values or not isinstance(value.owner, GroupOp)
 
     def _unique(self, name: str) -> str:
-        unique = unique_name(name, self.taken)
-        self.taken.add(unique)
-        return unique
+        return take_name(name, self.taken)
 
     def _group(self, op: GroupOp) -> None:
         names = op.buffers()

@@ -6,12 +6,14 @@ A row of lanes is then a window of pixels with all their channels, as they lie i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import SSAValue
 
+from ...algebra.blocked import BlockedLayout
 from ...algebra.expr import Access
 from ...dialects import nest
 from ...dialects.types import shape_of
@@ -23,13 +25,6 @@ from .row_code import issue_cycles
 from .tensors import batch_pitch, input_rows, output_rows
 from .terms import Term
 from .windows import is_depthwise, window_layer
-
-if TYPE_CHECKING:
-    from .program import LoopsProgram
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-from ...algebra.blocked import BlockedLayout
 
 if TYPE_CHECKING:
     from .program import LoopsProgram
@@ -57,9 +52,7 @@ def windows(program: LoopsProgram, form: SumForm, given: SSAValue, channels: int
     after = max(pads[3][1], reach - shape[3] - before)
     wide = (pads[0], (0, channels - shape[1]), pads[2], (before, after))
     layout = BlockedLayout(wide, (0, 0, 0, 0), (0, 2, 3, 1), fill or 0)
-    address = table.bump.take(layout.size_bytes(shape, 1))
-    name, role = program.name_of(given)
-    table.place(name, role, program.dtype(given), shape, layout, address)
+    address = table.laid(program.told(given), layout)
     row = (before + shape[3] + after) * channels
     start = address + sum(axis.const * step for axis, step in zip(form.input.axes[2:], (row, channels), strict=True))
     start += pads[2][0] * row + before * channels
@@ -84,12 +77,7 @@ def window_weights(
     at = [i + (i > axis["n"]) for i in range(len(shape))]
     order = (at[axis["y"]], at[axis["n"]], at[axis["n"]] + 1, at[axis["x"]], at[axis["k"]])
     layout = BlockedLayout(pads, cut, order)
-    address = table.bump.take(layout.size_bytes(shape, 1))
-    name, role = program.name_of(weight)
-    constant = program.constant(weight)
-    if constant is not None:
-        program.weights[name] = constant
-    table.place(name, role, program.dtype(weight), shape, layout, address)
+    address = table.laid(program.told(weight), layout)
     block = table.lanes * table.lanes
     blocks = -(-extents[form.columns[0]] // table.lanes)
     return Rows(address, {"n": block, "k": block * blocks, "ty": block * blocks}, block)
@@ -159,23 +147,14 @@ class LayerBuilder:
         rows = form.loops["y"].extent * form.loops["x"].extent
         small = -(-width // words) * words
         if n == rows == 1 and not form.batch and small < program.table.lanes and self.result in program.outputs:
-            name, role = program.name_of(self.result)
-            shape = shape_of(self.result)
-            none = ((0, 0),) * len(shape)
-            program.places[self.result] = program.table.rows(
-                name, role, program.dtype(self.result), shape, none, None, small
-            )
+            none = ((0, 0),) * len(shape_of(self.result))
+            program.places[self.result] = program.table.rows(program.told(self.result), none, None, small)
 
     def _weights(self, form: SumForm, value: SSAValue) -> Rows:
         program = self.program
         if value in program.places or isinstance(value.owner, nest.GroupOp | nest.ViewOp):
             return self._rows_as_blocks(form, value)
-        name, role = program.name_of(value)
-        constant = program.constant(value)
-        if constant is not None:
-            program.weights[name] = constant
-        shape = shape_of(value)
-        return program.table.blocks(name, role, program.dtype(value), shape, form)
+        return program.table.blocks(program.told(value), form)
 
     def _rows_as_blocks(self, form: SumForm, value: SSAValue) -> Rows:
         """Activations as weights: columns are rows of lanes, turned first where those run along columns."""

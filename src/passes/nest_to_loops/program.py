@@ -32,7 +32,7 @@ from .places import Epilogue, SumLayer, VectorLayer
 from .regions import Region, region_layer, region_of
 from .row_code import Shape, allocate, emit_vector, epilogue_cycles, rooms, window_cycles, window_rows
 from .row_code import shape_of as tile_shape
-from .tensors import Pads, Stored, Table, lane_axis
+from .tensors import Pads, Stored, Table, Told, lane_axis
 from .terms import Term
 from .views import Turn, emit_turn, permuted, reordered, reshaped
 
@@ -149,11 +149,8 @@ class LoopsProgram:
         if seen is not None:
             self.places[value] = seen
             return seen
-        type_ = cast(TensorType, value.type)
-        shape = type_.get_shape()
-        pads, fill = self.needs.get(value, (((0, 0),) * len(shape), None))
-        name, role = self.name_of(value)
-        self.places[value] = self.table.rows(name, role, self.dtype(value), shape, pads, fill)
+        pads, fill = self.needs.get(value, (((0, 0),) * len(shape_of(value)), None))
+        self.places[value] = self.table.rows(self.told(value), pads, fill)
         return self.places[value]
 
     def _seen(self, value: SSAValue) -> Stored | None:
@@ -175,7 +172,7 @@ class LoopsProgram:
         if (value, lane) not in self.turns:
             shape, dtype = shape_of(value), self.dtype(value)
             name = self.table.name(f"{self.name_of(value)[0]}.turned")
-            made = self.table.turned(name, dtype, shape, lane)
+            made = self.table.turned(Told(name, Role.TEMP, dtype, shape), lane)
             self._turn(Turn(shape, place, made, 8 * dtype.itemsize))
             self.turns[value, lane] = made
         return self.turns[value, lane]
@@ -202,6 +199,13 @@ class LoopsProgram:
         if isinstance(value.owner, WeightOp):
             return self.table.name(value.owner.resource), Role.WEIGHT
         return self.table.name(str(getattr(value.owner, "sym_name").data)), Role.TEMP
+
+    def told(self, value: SSAValue) -> Told:
+        """What the table is told of a value; the elements of a weight go by its name from then on."""
+        name, role = self.name_of(value)
+        if (constant := self.constant(value)) is not None:
+            self.weights[name] = constant
+        return Told(name, role, self.dtype(value), shape_of(value))
 
     def dtype(self, value: SSAValue) -> np.dtype[np.generic]:
         """The element type; `TilewrightError` for what the machine has none of."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from ...dialects.mnemonic import TensorOp
 from ...dialects.types import Role, element_type, tensor
 from ...errors import TilewrightError
 from ...resources import Resources
+from ..names import take_name
 from .forms import Form, SumForm
 from .places import Rows
 
@@ -46,6 +48,15 @@ class Stored:
         return 0
 
 
+class Told(NamedTuple):
+    """What is told of a tensor, wherever it lies."""
+
+    name: str
+    role: Role
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+
 @dataclass
 class Table:
     """The tensors of a program, placed one after another, and the bytes of its constants."""
@@ -59,75 +70,62 @@ class Table:
 
     def name(self, wanted: str) -> str:
         """A name that no tensor has."""
-        name, number = wanted, 0
-        while name in self.names:
-            number += 1
-            name = f"{wanted}_{number}"
-        self.names.add(name)
-        return name
+        return take_name(wanted, self.names, "_")
 
-    def place(
-        self,
-        name: str,
-        role: Role,
-        dtype: np.dtype[np.generic],
-        shape: Sequence[int],
-        layout: BlockedLayout,
-        address: int,
-    ) -> None:
+    def room(self, told: Told, layout: BlockedLayout) -> int:
+        """The address of room for a tensor."""
+        return self.bump.take(layout.size_bytes(told.shape, told.dtype.itemsize))
+
+    def place(self, told: Told, layout: BlockedLayout, address: int) -> None:
         """Declares a tensor."""
-        kind = tensor(shape, element_type(_ELEMENTS[dtype.name]))
-        self.ops.append(TensorOp(name, role, kind, self.memory, address, layout))
+        kind = tensor(told.shape, element_type(_ELEMENTS[told.dtype.name]))
+        self.ops.append(TensorOp(told.name, told.role, kind, self.memory, address, layout))
 
-    def rows(
-        self,
-        name: str,
-        role: Role,
-        dtype: np.dtype[np.generic],
-        shape: tuple[int, ...],
-        pads: Pads,
-        fill: int | None,
-        lanes: int = 0,
-    ) -> Stored:
+    def laid(self, told: Told, layout: BlockedLayout) -> int:
+        """Declares a tensor that lies by a layout; its address."""
+        address = self.room(told, layout)
+        self.place(told, layout, address)
+        return address
+
+    def rows(self, told: Told, pads: Pads, fill: int | None, lanes: int = 0) -> Stored:
         """A tensor of activations: axes in order, channels (axis 1 of 4, else the last) innermost in rows of lanes.
 
         `lanes` are those of a row, if not all.
         """
-        lane = lane_axis(shape)
-        layout = row_layout(shape, pads, lanes or self.lanes, fill or 0)
-        address = self.bump.take(layout.size_bytes(shape, dtype.itemsize))
-        if fill is not None and role in (Role.TEMP, Role.OUTPUT):
-            self._border(f"{name}.border", dtype, layout.extents(shape), fill, address)
-        self.place(name, role, dtype, shape, layout, address)
-        return stored(shape, layout, lane, dtype.itemsize, address)
+        layout = row_layout(told.shape, pads, lanes or self.lanes, fill or 0)
+        address = self.room(told, layout)
+        if fill is not None and told.role in (Role.TEMP, Role.OUTPUT):
+            self._border(told, layout, fill, address)
+        self.place(told, layout, address)
+        return stored(told.shape, layout, lane_axis(told.shape), told.dtype.itemsize, address)
 
-    def turned(self, name: str, dtype: np.dtype[np.generic], shape: tuple[int, ...], lane: int) -> Stored:
+    def turned(self, told: Told, lane: int) -> Stored:
         """A tensor in between whose rows of lanes run along an axis, the others outside of it in order.
 
         Where there are no whole blocks of rows next to them, zeros fill the last up.
         """
+        shape = told.shape
         order = (*(i for i in range(len(shape)) if i != lane), lane)
         rows = order[-2] if len(order) > 1 else lane
         pads = tuple((0, -n % self.lanes if i in (lane, rows) else 0) for i, n in enumerate(shape))
         cut = tuple(self.lanes if i == lane else 0 for i in range(len(shape)))
         axes = _cut_axes(cut)
         layout = BlockedLayout(pads, cut, (*(axes[i][0] for i in order), axes[lane][1]))
-        address = self.bump.take(layout.size_bytes(shape, dtype.itemsize))
+        address = self.room(told, layout)
         if any(pad for _, pad in pads):
-            self._border(f"{name}.border", dtype, layout.extents(shape), 0, address)
-        self.place(name, Role.TEMP, dtype, shape, layout, address)
-        steps = dict(zip(order, layout.strides(shape, dtype.itemsize), strict=False))
+            self._border(told, layout, 0, address)
+        self.place(told, layout, address)
+        steps = dict(zip(order, layout.strides(shape, told.dtype.itemsize), strict=False))
         pitches = tuple(steps[i] for i in range(len(shape)))
-        return Stored(address, pitches, lane, self.lanes * dtype.itemsize, self.lanes)
+        return Stored(address, pitches, lane, self.lanes * told.dtype.itemsize, self.lanes)
 
-    def _border(
-        self, name: str, dtype: np.dtype[np.generic], extents: tuple[int, ...], fill: int, address: int
-    ) -> None:
+    def _border(self, told: Told, layout: BlockedLayout, fill: int, address: int) -> None:
         """Bytes that are there from the beginning: what reads past the ends of a tensor find."""
-        name = self.name(name)
-        self.weights[name] = np.full(extents, fill, dtype)
+        extents = layout.extents(told.shape)
+        around = Told(self.name(f"{told.name}.border"), Role.WEIGHT, told.dtype, extents)
+        self.weights[around.name] = np.full(extents, fill, told.dtype)
         plain = BlockedLayout(((0, 0),) * len(extents), (0,) * len(extents), tuple(range(len(extents))))
-        self.place(name, Role.WEIGHT, dtype, extents, plain, address)
+        self.place(around, plain, address)
 
     def constant(self, name: str, values: NDArray[np.int64], blocks: int) -> Rows:
         """A word for each column, in rows of lanes."""
@@ -135,13 +133,13 @@ class Table:
         padded = np.zeros(blocks * self.lanes, np.int32)
         padded[: len(values)] = values
         self.weights[name] = padded
-        address = self.bump.take(padded.nbytes)
-        self.place(name, Role.WEIGHT, padded.dtype, padded.shape, BlockedLayout(((0, 0),), (0,), (0,)), address)
+        told = Told(name, Role.WEIGHT, padded.dtype, padded.shape)
+        address = self.laid(told, BlockedLayout(((0, 0),), (0,), (0,)))
         return Rows(address, {"n": 4 * self.lanes}, 4 * self.lanes)
 
-    def blocks(self, name: str, role: Role, dtype: np.dtype[np.generic], shape: tuple[int, ...], form: SumForm) -> Rows:
+    def blocks(self, told: Told, form: SumForm) -> Rows:
         """Weights in blocks of lanes by lanes, a column's lanes next to each other; a few columns in narrow blocks."""
-        weight, lanes = form.weight, self.lanes
+        weight, lanes, shape = form.weight, self.lanes, told.shape
         k, n = weight.axis_of(form.summed), form.column_axis(weight)
         columns = min(shape[n], lanes) if len(form.columns) <= 1 and not form.taps else lanes
         pads = tuple((0, -size % lanes if i == k else -size % columns if i == n else 0) for i, size in enumerate(shape))
@@ -152,9 +150,8 @@ class Table:
         rest = [i for i in range(len(shape)) if i not in (k, n, *others, *taps)]
         first = [axes[i][0] for i in (*rest, *taps, k, *others, n)]
         layout = BlockedLayout(pads, cut, (*first, axes[n][1], axes[k][1]))
-        address = self.bump.take(layout.size_bytes(shape, dtype.itemsize))
-        self.place(name, role, dtype, shape, layout, address)
-        steps = dict(zip((*rest, *taps, k, *others, n), layout.strides(shape, dtype.itemsize), strict=False))
+        address = self.laid(told, layout)
+        steps = dict(zip((*rest, *taps, k, *others, n), layout.strides(shape, told.dtype.itemsize), strict=False))
         pitches = {"n": steps[n], "k": steps[k]}
         pitches |= {f"t{slot}": steps[weight.axis_of(tap)] for slot, tap in form.taps.items()}
         batch = [steps[weight.axis_of(dim)] for dim in form.batch if weight.axis_of(dim) >= 0]

@@ -176,12 +176,7 @@ class _WindowBuilder:
         others = [i for i in range(len(shape)) if i not in (lane, *taps.values())]
         order = (*others, *(taps[slot] for slot in ROWS if slot in taps), lane)
         layout = BlockedLayout(pads, (0,) * len(shape), order)
-        address = table.bump.take(layout.size_bytes(shape, 1))
-        name, role = program.name_of(value)
-        constant = program.constant(value)
-        if constant is not None:
-            program.weights[name] = constant
-        table.place(name, role, program.dtype(value), shape, layout, address)
+        address = table.laid(program.told(value), layout)
         channel = shape[lane] + pads[lane][1]
         tx = channel if loops["x"].taps > 1 else 0
         return Rows(address, {"n": table.lanes, "tx": tx, "ty": channel * loops["x"].taps}, table.lanes)
