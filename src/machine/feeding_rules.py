@@ -41,9 +41,7 @@ def feeding_complaints(machine: Machine) -> Iterator[Complaint]:
 
 def _ends(machine: Machine, mnemonic: Mnemonic) -> tuple[OperandBinding | None, list[OperandBinding]]:
     """The operand that an instruction writes, and those that it reads."""
-    owners = {owner.name: owner for owner in (*machine.computes, *machine.links)}
-    capabilities = owners[mnemonic.node].capabilities if mnemonic.node in owners else ()
-    found = next((c for c in capabilities if c.name == mnemonic.capability), None)
+    found = machine.executed(mnemonic)
     if found is None:
         return None, []
     target = next((o for o in mnemonic.operands if o.operand == found.operands[0]), None)

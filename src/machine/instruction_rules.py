@@ -117,12 +117,11 @@ def _overlaps(machine: Machine, mnemonic: Mnemonic) -> Iterator[Complaint]:
 
 def _meaning(machine: Machine, mnemonic: Mnemonic) -> Iterator[Complaint]:
     subject = f"mnemonic {mnemonic.name}"
-    owners = {owner.name: owner for owner in (*machine.computes, *machine.links)}
-    known = {c.name: c for c in owners[mnemonic.node].capabilities} if mnemonic.node in owners else {}
-    capability = known.get(mnemonic.capability)
+    capability = machine.executed(mnemonic)
     if capability is None:
         named = f"`{mnemonic.node}.{mnemonic.capability}`" if mnemonic.capability else "no `execute`"
-        choices = ", ".join(f"{owner.name}.{c.name}" for owner in owners.values() for c in owner.capabilities)
+        owners = (*machine.computes, *machine.links)
+        choices = ", ".join(f"{owner.name}.{c.name}" for owner in owners for c in owner.capabilities)
         yield Complaint(subject, f"a capability to execute among {choices or 'none declared'}", named)
         return
     yield from _extents(machine, mnemonic, capability)

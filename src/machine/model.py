@@ -14,7 +14,7 @@ from .attributes import resolved
 from .dram import DramTiming
 from .fields import Field, Ranged
 from .macros import Macro
-from .packets import PacketIsa
+from .packets import PackedMnemonic, PacketIsa
 from .stages import StagesIsa, sized
 
 MIN_BANDWIDTH = 1e-9
@@ -328,6 +328,11 @@ class Machine:
         """Whether anything is said about instructions."""
         shared = (self.opcode_bits, self.instruction_align_bits, self.instruction_bits, self.signal, self.waits)
         return bool(self.mnemonics or self.header or self.positional or self.little) or shared != (8, 8, 0, "", ())
+
+    def executed(self, by: Mnemonic | PackedMnemonic | Engine) -> Capability | None:
+        """The capability that an instruction or engine executes; None where the machine has no such."""
+        owners = (owner for owner in (*self.computes, *self.links) if owner.name == by.node)
+        return next((c for owner in owners for c in owner.capabilities if c.name == by.capability), None)
 
     @cached_property
     def words(self) -> dict[str, Word]:

@@ -117,9 +117,7 @@ def _loop(isa: PacketIsa, item: PackedMnemonic) -> Iterator[Complaint]:
 
 def _meaning(machine: Machine, isa: PacketIsa, item: PackedMnemonic) -> Iterator[Complaint]:
     subject = f"mnemonic {item.name}"
-    owners = {owner.name: owner for owner in (*machine.computes, *machine.links)}
-    known = {c.name: c for c in owners[item.node].capabilities} if item.node in owners else {}
-    capability = known.get(item.capability)
+    capability = machine.executed(item)
     if item.loop is not None:
         return
     if capability is None:

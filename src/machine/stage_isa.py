@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from ..errors import TilewrightError
 from .model import Machine, Memory, Mnemonic
-from .stage_rules import capability_of
 from .stages import CONSTANT, ELEMENTWISE, PRODUCTS, TokenQueue, kind_of, row_bytes
 
 
@@ -30,7 +29,7 @@ class StageIsa:
         self.machine, self.stages = machine, machine.stages
         self.products, self.clear = self._walk(PRODUCTS, 3), self._walk(CONSTANT, 1)
         self.immediate, self.vectors = self._walk(ELEMENTWISE, 1), self._walk(ELEMENTWISE, 2)
-        capability = capability_of(machine, self.products)
+        capability = machine.executed(self.products)
         assert capability is not None
         self.lanes, self.depth = (dim.limit for dim in capability.dims)
         memories = {memory.name: memory for memory in machine.memories}
@@ -51,7 +50,7 @@ class StageIsa:
 
     def _walk(self, kind: str, operands: int) -> Mnemonic:
         for mnemonic in self.machine.mnemonics:
-            capability = capability_of(self.machine, mnemonic)
+            capability = self.machine.executed(mnemonic)
             if capability is not None and mnemonic.action is not None and mnemonic.action.kind == "walk":
                 if kind_of(capability) == kind and len(capability.operands) == operands:
                     return mnemonic
@@ -63,7 +62,7 @@ class StageIsa:
     def _copy(self, memory: Memory, inward: bool) -> Mnemonic:
         """The instruction that copies elements as they are."""
         for mnemonic in self.machine.mnemonics:
-            capability = capability_of(self.machine, mnemonic)
+            capability = self.machine.executed(mnemonic)
             if capability is None or mnemonic.action is None or mnemonic.action.kind != "copy":
                 continue
             _, arrow, inner = mnemonic.node.partition("->")

@@ -111,7 +111,7 @@ def _action(machine: Machine, mnemonic: Mnemonic) -> Iterator[Complaint]:
         yield from _number(machine, mnemonic, word, role)
     if action.kind == "finish":
         return
-    capability = capability_of(machine, mnemonic)
+    capability = machine.executed(mnemonic)
     if capability is None:
         yield Complaint(subject, "a capability to execute", f"`{mnemonic.node}.{mnemonic.capability}`")
     elif action.kind == "copy":
@@ -126,13 +126,6 @@ def _number(machine: Machine, mnemonic: Mnemonic, word: str, what: str) -> Itera
         yield Complaint(f"mnemonic {mnemonic.name}", f"an unsigned ifield or a number for {what}", f"`{word}`")
     if word in fields and fields[word].width_bits > MAX_LOOP_BITS:
         yield Complaint(f"field {mnemonic.name}.{word}", f"at most {MAX_LOOP_BITS} bits for {what}", "more")
-
-
-def capability_of(machine: Machine, mnemonic: Mnemonic) -> Capability | None:
-    """What an instruction executes; None where the machine has no such capability."""
-    owners = {owner.name: owner for owner in (*machine.computes, *machine.links)}
-    found = owners[mnemonic.node].capabilities if mnemonic.node in owners else ()
-    return next((c for c in found if c.name == mnemonic.capability), None)
 
 
 def _copy(machine: Machine, mnemonic: Mnemonic, capability: Capability) -> Iterator[Complaint]:

@@ -12,7 +12,6 @@ from ...algebra.element import ELEMENT_TYPES
 from ...algebra.formula import evaluate_formula
 from ...machine import Capability, Link, Machine, Memory, Mnemonic
 from ...machine.encoding import DecodedPart, decode_arrays
-from ...machine.stage_rules import capability_of
 from ...machine.stages import FUNCTION_CODES, PRODUCTS, kind_of, row_bytes
 
 Table = NDArray[np.int64]
@@ -144,7 +143,7 @@ def _latency(machine: Machine, mnemonic: Mnemonic) -> int:
 
 
 def _capability(machine: Machine, mnemonic: Mnemonic) -> Capability:
-    found = capability_of(machine, mnemonic)
+    found = machine.executed(mnemonic)
     assert found is not None
     return found
 

@@ -176,16 +176,14 @@ def expanded(node: Node, read: Reader, shape: Shape) -> Shape:
     return broadcast_shape(node, shape, wanted)
 
 
-def gather_indices(node: Node, read: Reader, extent: int) -> Array:
-    """The indices of Gather, negative ones counted from the back, all within the extent."""
-    indices = read(1)
+def places_of(node: Node, indices: Array, extent: Array | int) -> Array:
+    """Indices, negative ones counted from the back, all within the extent, or each within one of the last axis."""
     if not np.issubdtype(indices.dtype, np.integer) or indices.size > MAX_INDICES:
         found = f"{indices.dtype} of shape {list(indices.shape)}"
         raise node.error(f"at most {MAX_INDICES} integer indices", found, kind="shape")
     indices = indices.astype(np.int64)
-    if indices.size and not (-extent <= indices.min() and indices.max() < extent):
-        found = f"{indices.min()}..{indices.max()}"
-        raise node.error(f"indices within {-extent}..{extent - 1}", found, kind="shape")
+    if indices.size and (np.any(indices < -np.asarray(extent)) or np.any(indices >= extent)):
+        raise node.error(f"indices below {extent}", f"{indices.min()}..{indices.max()}", kind="shape")
     return np.where(indices < 0, indices + extent, indices)
 
 

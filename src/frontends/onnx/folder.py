@@ -142,7 +142,7 @@ def _concat(node: Node, inputs: Arrays) -> Sequence[Array]:
 def _gather(node: Node, inputs: Arrays) -> Sequence[Array]:
     array = _given(node, inputs, 0)
     axis = arguments.axis_of(node, node.integer("axis", 0), array.ndim)
-    indices = arguments.gather_indices(node, _reader(node, inputs), array.shape[axis])
+    indices = arguments.places_of(node, _given(node, inputs, 1), array.shape[axis])
     shape = array.shape[:axis] + indices.shape + array.shape[axis + 1 :]
     check_size(node.label, shape, array.dtype.itemsize)
     return (array.take(indices, axis),)

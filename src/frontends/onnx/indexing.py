@@ -16,18 +16,6 @@ MAX_STEPS = 64
 """The longest axis along which elements are put one behind another in operations of their own."""
 
 
-def _indices(scope: Scope, node: Node, index: int, extent: Array | int) -> Array:
-    """Constant indices, negative ones counted from the back, all within the extent."""
-    given = scope.constant(node, index)
-    if given.dtype.kind not in "iu" or given.size > arguments.MAX_INDICES:
-        found = f"{given.dtype} of shape {list(given.shape)}"
-        raise node.error(f"at most {arguments.MAX_INDICES} integer indices", found, kind="shape")
-    given = given.astype(np.int64)
-    if given.size and (np.any(given < -np.asarray(extent)) or np.any(given >= extent)):
-        raise node.error(f"indices below {extent}", f"{given.min()}..{given.max()}", kind="shape")
-    return np.where(given < 0, given + extent, given)
-
-
 def picked(make: Formulas, x: SSAValue, places: Array) -> SSAValue:
     """The elements of x at places in row-major order, in the shape of `places`."""
     flat = make.reshape(x, (prod(shape_of(x)),))
@@ -51,7 +39,7 @@ def gather_elements(scope: Scope, node: Node) -> Sequence[Value]:
     x = scope.tensor(node, 0)
     shape = shape_of(x)
     axis = arguments.axis_of(node, node.integer("axis", 0), len(shape))
-    indices = _indices(scope, node, 1, shape[axis])
+    indices = arguments.places_of(node, scope.constant(node, 1), shape[axis])
     return (picked(Formulas(scope, node), x, _places(node, shape, axis, indices)),)
 
 
@@ -62,7 +50,7 @@ def gather_nd(scope: Scope, node: Node) -> Sequence[Value]:
     depth = given.shape[-1] if given.ndim else 0
     if not 0 <= batch < len(shape) or not 1 <= depth <= len(shape) - batch:
         raise node.error("indices that fit the input's rank", f"shape {list(given.shape)}", kind="shape")
-    indices = _indices(scope, node, 1, np.asarray(shape[batch : batch + depth]))
+    indices = arguments.places_of(node, scope.constant(node, 1), np.asarray(shape[batch : batch + depth]))
     numbers = _numbered(node, shape)
     if not batch:
         places = numbers[tuple(np.moveaxis(indices, -1, 0))]
@@ -79,7 +67,7 @@ def scatter_elements(scope: Scope, node: Node) -> Sequence[Value]:
     """ScatterElements (and Scatter) with constant indices."""
     shape = scope.shape(node, 0)
     axis = arguments.axis_of(node, node.integer("axis", 0), len(shape))
-    indices = _indices(scope, node, 1, shape[axis])
+    indices = arguments.places_of(node, scope.constant(node, 1), shape[axis])
     return (_scattered(scope, node, _places(node, shape, axis, indices).reshape(-1)),)
 
 
@@ -89,7 +77,7 @@ def scatter_nd(scope: Scope, node: Node) -> Sequence[Value]:
     depth = given.shape[-1] if given.ndim else 0
     if not 1 <= depth <= len(shape):
         raise node.error("indices that fit the input's rank", f"shape {list(given.shape)}", kind="shape")
-    indices = _indices(scope, node, 1, np.asarray(shape[:depth]))
+    indices = arguments.places_of(node, scope.constant(node, 1), np.asarray(shape[:depth]))
     targets = _numbered(node, shape)[tuple(np.moveaxis(indices, -1, 0))]
     return (_scattered(scope, node, np.asarray(targets).reshape(-1)),)
 

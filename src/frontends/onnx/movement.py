@@ -169,7 +169,7 @@ def gather(scope: Scope, node: Node) -> Sequence[Value]:
     x = scope.tensor(node, 0)
     shape = shape_of(x)
     axis = arguments.axis_of(node, node.integer("axis", 0), len(shape))
-    indices = arguments.gather_indices(node, _reader(scope, node), shape[axis])
+    indices = arguments.places_of(node, scope.constant(node, 1), shape[axis])
     return (scope.emit(graph.GatherOp(x, indices, axis=axis), node.outputs[0]),)
 
 

@@ -110,7 +110,7 @@ def qlinear_matmul(scope: Scope, node: Node) -> Sequence[Value]:
     total = _product(make, 0, 3, 2, 5)
     rows = shape_of(make.operand(0))
     scale = make.mul(_scale(make, 1, (rows[-2], 1)), _scale(make, 4, (1, shape_of(total)[-1])))
-    return (_requantized(make, total, scale, 6, 7),)
+    return (_requantized(make, total, scale),)
 
 
 def _scale(make: Formulas, index: int, shape: Sequence[int]) -> SSAValue:
@@ -119,11 +119,11 @@ def _scale(make: Formulas, index: int, shape: Sequence[int]) -> SSAValue:
     return make.reshape(value, () if prod(shape_of(value)) == 1 else shape)
 
 
-def _requantized(make: Formulas, total: SSAValue, scale: SSAValue, y_scale: int, y_zero: int) -> SSAValue:
-    """`saturate(rint(total * scale / y_scale) + zero)`, one scale of the result."""
-    make.scope.require_type(make.node, y_zero, BYTES)
+def _requantized(make: Formulas, total: SSAValue, scale: SSAValue) -> SSAValue:
+    """`saturate(rint(total * scale / y_scale) + zero)`, one scale and zero point of the result: inputs 6 and 7."""
+    make.scope.require_type(make.node, 7, BYTES)
     value = make.mul(make.cast(total, np.float32), scale)
-    step, zero = _scale(make, y_scale, (1,)), make.operand(y_zero)
+    step, zero = _scale(make, 6, (1,)), make.operand(7)
     if shape_of(step) or prod(shape_of(zero)) != 1:
         raise make.node.error("one scale and zero point of the result", "several")
     return make.scope.emit(graph.QuantizeOp(value, step, make.reshape(zero, ())))
@@ -141,7 +141,7 @@ def qlinear_conv(scope: Scope, node: Node) -> Sequence[Value]:
     along = (shape_of(total)[1], *(1,) * (len(shape_of(total)) - 2))
     if node.has_input(8):
         total = make.add(total, make.reshape(make.operand(8), along))
-    return (_requantized(make, total, make.mul(_scale(make, 1, ()), _scale(make, 4, along)), 6, 7),)
+    return (_requantized(make, total, make.mul(_scale(make, 1, ()), _scale(make, 4, along))),)
 
 
 def _taps_inside(window: ConvWindow, sizes: Sequence[int], kernel: Sequence[int]) -> Iterator[Array]:
@@ -179,17 +179,7 @@ def _conv(make: Formulas, x_at: int, w_at: int, x_zero: int, w_zero: int) -> SSA
 
     def summed(weights: SSAValue, known_weights: Callable[[], Array]) -> SSAValue:
         """The sums of products minus what the zero point of x adds."""
-        sums = scope.emit(
-            graph.ConvOp(
-                x,
-                weights,
-                strides=window.strides,
-                pads=window.pads,
-                dilations=window.dilations,
-                groups=window.groups,
-                pad_value=pad,
-            )
-        )
+        sums = scope.emit(graph.ConvOp(x, weights, **vars(window), pad_value=pad))
         if known and not pad:
             return sums
         if not known and any(window.pads):

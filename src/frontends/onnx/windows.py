@@ -57,16 +57,7 @@ def conv(scope: Scope, node: Node) -> Sequence[Value]:
     """Conv, in f32."""
     x, w = scope.tensor(node, 0), scope.tensor(node, 1)
     window = conv_window(node, shape_of(x), shape_of(w))
-    op = graph.ConvOp(
-        x,
-        w,
-        scope.optional_tensor(node, 2),
-        strides=window.strides,
-        pads=window.pads,
-        dilations=window.dilations,
-        groups=window.groups,
-    )
-    return (scope.emit(op, node.outputs[0]),)
+    return (scope.emit(graph.ConvOp(x, w, scope.optional_tensor(node, 2), **vars(window)), node.outputs[0]),)
 
 
 def conv_transpose(scope: Scope, node: Node) -> Sequence[Value]:

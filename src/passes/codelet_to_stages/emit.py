@@ -26,7 +26,6 @@ from ...machine.encoding import encode_many, join_rows
 from ...machine.layer_table import LayerRecorder, LayerTable
 from ...machine.model import Capability, Mnemonic
 from ...machine.stage_isa import Instruction, StageIsa, StageWriter
-from ...machine.stage_rules import capability_of
 from ...machine.stages import PRODUCTS, element_bytes, kind_of, operand_accesses
 from ..codelet_to_queues.boxes import BoxAxis, merge_axes
 from ..codelet_to_queues.dependences import Span, Touches
@@ -92,7 +91,7 @@ def plan_walk(isa: StageIsa, codelet: Codelet, node: Issue) -> WalkPlan:
     subject = f"codelet @{codelet.name}, compute {node.node}.{node.capability}"
     found = [m for m in isa.machine.mnemonics if (m.node, m.capability) == (node.node, node.capability)]
     mnemonic = next((m for m in found if m.action is not None and m.action.kind == "walk"), None)
-    capability = capability_of(isa.machine, mnemonic) if mnemonic is not None else None
+    capability = isa.machine.executed(mnemonic) if mnemonic is not None else None
     if mnemonic is None or capability is None:
         raise TilewrightError("target", subject, "an instruction that walks", "none")
     if kind_of(capability) == PRODUCTS and not node.keep:

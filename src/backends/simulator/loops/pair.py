@@ -29,9 +29,9 @@ def pairs(machine: Machine, groups: Sequence[Group]) -> list[tuple[ArrayGroup | 
 def _sums_of(machine: Machine, group: ArrayGroup) -> str:
     engine = next(unit.engine for unit in machine.units if unit.name == group.unit)
     assert engine is not None
-    node = next(node for node in machine.computes if node.name == engine.node)
-    output = next(c for c in node.capabilities if c.name == engine.capability).operands[0]
-    return next(binding.memory for binding in engine.operands if binding.operand == output)
+    capability = machine.executed(engine)
+    assert capability is not None
+    return next(binding.memory for binding in engine.operands if binding.operand == capability.operands[0])
 
 
 def _read(group: VectorGroup) -> set[str]:
