@@ -49,7 +49,7 @@ class _Follower(Search):
         assert found is not None
         near = (value for value in crossing if touching[value][1] == touching[value][0])
         for value in sorted(near, key=lambda value: network.map_bytes[value]):
-            self.kept = {*found.kept, value}
+            self.kept = found.kept | {value}
             if self.path() == ([*found.steps], -1):
                 found = Plan(found.steps, found.kept | {value})
         return found

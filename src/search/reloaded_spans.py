@@ -15,9 +15,11 @@ def reloaded_spans(network: Network, rows_of: RowsOf, share: float = 0.5) -> lis
     count = len(network.layers)
     sizes = [sum(network.map_bytes[n] for n in network.leaving(span)) for span in range(count + 1)]
     ends = [span for span in range(2, count) if sizes[span - 1] > sizes[span] <= sizes[span + 1]]
+    together = [place for place, layer in enumerate(network.layers) if not layer.by_sample]
     prices: dict[range, float] = {}
     for end in ends:
-        start = 0
+        apart = max((place for place in together if place < end), default=-1)
+        start = 0 if apart < 0 else next((other for other in ends if other > apart), end)
         while end - start > 1:
             search = Search(network, rows_of, share, end, reload=True, first=start)
             if search.run() is not None:

@@ -7,6 +7,7 @@ borders of groups, for a set of kept maps that shrinks where they exceed the mem
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from math import inf
 
 from .network import Layer, Network, RowsOf
@@ -78,9 +79,10 @@ class Search:
     span: int = 0
     reload: bool = False
     first: int = 0
-    kept: set[int] = field(default_factory=set[int])
+    kept: frozenset[int] = frozenset()
     offchip: set[int] = field(default_factory=set[int])
     stuck: int = -1
+    summed: frozenset[int] | None = None
 
     def __post_init__(self) -> None:
         self.lives = self.network.lives()
@@ -89,7 +91,7 @@ class Search:
         if self.reload:  # samples of these come one by one, and all are there at the end
             self.lives |= {n: (min(self.first, self.lives[n][0]), self.lives[n][1]) for n in self.leaving}
         self.room = int(self.network.capacity_bytes * (1 - RESERVE))
-        self.kept = {number for number in self.lives if number not in self.network.given}
+        self.kept = frozenset(self.lives) - self.network.given
         if self.reload:
             self.kept -= {number for number in self.network.results if self.leaves_by_sample(number)}
             sizes = tuple(map(self.bytes_in_span, range(len(self.network.map_bytes))))
@@ -104,13 +106,13 @@ class Search:
             steps, stuck = self.path()
             if stuck < 0:
                 inner = {n for step in steps for n in self.kept if self.is_inner(n, step.start, step.stop)}
-                return Plan(tuple(steps), frozenset(self.kept - inner), self.span, self.reload, self.first)
+                return Plan(tuple(steps), self.kept - inner, self.span, self.reload, self.first)
             if self.in_span(stuck):
                 crossing = {n for n in self.kept if self.is_crossing(n)} if self.reload else set[int]()
                 if not crossing:
                     self.stuck = stuck
                     return None
-                self.kept.discard(max(crossing, key=lambda n: (self.network.map_bytes[n], n)))
+                self.kept -= {max(crossing, key=lambda n: (self.network.map_bytes[n], n))}
             else:
                 self.give_up(stuck)
 
@@ -162,11 +164,7 @@ class Search:
             return (Step(start, stop, OFFCHIP), 0.0) if stop == start + 1 else (None, inf)
         touched = {n for layer in layers for n in (*layer.reads, *layer.makes)}
         inner = {n for n in touched if self.is_inner(n, start, stop)}
-        passing = sum(
-            network.map_bytes[n]
-            for n in self.kept
-            if n not in inner and self.lives[n][0] < stop and self.lives[n][1] >= start
-        )
+        passing = self.passing(start, stop) - sum(network.map_bytes[n] for n in inner & self.kept)
         moved = [n for n in touched if n not in self.kept and n not in inner]
         crossing = sum(network.map_bytes[n] for n in moved) / network.bytes_per_cycle
         scratch = max(layer.scratch_bytes for layer in layers)
@@ -198,6 +196,18 @@ class Search:
         held = sum(network.map_bytes[n] for n in touched & self.kept if n not in inner and self.is_large(n))
         cycles = crossing + LAYER_CYCLES * len(layers) + self.left_cycles(held) + least
         return whole if whole[1] <= cycles else (Step(start, stop, best.rows), cycles)
+
+    def passing(self, start: int, stop: int) -> int:
+        """Bytes of the maps that are kept while some layers run."""
+        if self.summed is not self.kept:
+            begun, ended = [0] * (len(self.network.layers) + 1), [0] * (len(self.network.layers) + 1)
+            for number in self.kept:
+                first, last = self.lives[number]
+                begun[first + 1] += self.network.map_bytes[number]
+                ended[last + 1] += self.network.map_bytes[number]
+            self.begun, self.ended = list(accumulate(begun)), list(accumulate(ended))
+            self.summed = self.kept
+        return self.begun[stop] - self.ended[start]
 
     def whole(self, place: int, need: int) -> Step | None:
         """A layer as a whole where others and what it has between its kernels `need` so many bytes."""
@@ -305,20 +315,20 @@ class Search:
             return
         if choice is None:
             choice = max(passing or live, key=lambda n: (network.map_bytes[n], self.lives[n][1] - self.lives[n][0], n))
-        self.kept.discard(choice)
+        self.kept -= {choice}
         makers = self.makers(choice)
         if len(makers) > 1:
             self.leave(makers)
 
     def fits_without(self, number: int, place: int) -> bool:
         """Whether a layer could run if a map were not kept."""
-        self.kept.discard(number)
+        kept, self.kept = self.kept, self.kept - {number}
         starts = range(max(self.span if place >= self.span else 0, place + 1 - MOST_LAYERS), place + 1)
         stops = range(place + 1, min(len(self.network.layers), place + MOST_LAYERS) + 1)
         fits = any(
             self.step(start, stop)[0] is not None for start in starts for stop in stops if stop - start <= MOST_LAYERS
         )
-        self.kept.add(number)
+        self.kept = kept
         return fits
 
     def makers(self, number: int) -> set[int]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tilewright.search.network import Layer, Network, Rows
 from tilewright.search.reloaded_spans import reloaded_spans
-from tilewright.search.residency import plan
+from tilewright.search.residency import Search, plan
 
 LAYERS = tuple(Layer((n,), (n + 1,), weight_bytes=100 if n < 4 else 500, by_sample=True) for n in range(6))
 SIZES = (400, 1600, 800, 1600, 400, 400, 400)
@@ -45,3 +45,10 @@ def test_a_span_begins_after_maps_of_which_one_sample_has_no_room():
     assert (found.first, found.span) == (2, 4)
     assert [(step.start, step.stop, step.rows) for step in found.steps[:3]] == [(0, 2, 1), (2, 3, 0), (3, 4, 0)]
     assert 2 not in found.kept  # all samples of it have no room beside one of what is made of it
+
+
+def test_spans_begin_after_layers_that_need_all_samples():
+    layers = tuple(replace(layer, by_sample=n != 1) for n, layer in enumerate(LAYERS))
+    network = replace(NETWORK, layers=layers, capacity_bytes=4000)
+    assert reloaded_spans(network, no_rows) == [range(2, 4)]
+    assert Search(network, no_rows, 0.5, 4, reload=True).run() is None

@@ -10,7 +10,7 @@ from math import inf
 import pytest
 
 from tilewright.search.network import Layer, Network, Rows
-from tilewright.search.residency import OFFCHIP, RESERVE, Plan, Step, plan
+from tilewright.search.residency import OFFCHIP, RESERVE, Plan, Search, Step, plan
 
 NOTHING = frozenset[int]()
 
@@ -296,3 +296,15 @@ def test_of_reloaded_weights_those_of_one_layer_are_there():
     assert [step.rows for step in found.steps] == [0, 0, 0]
     assert found.kept == {1, 2}  # the result leaves sample by sample
     assert plan(replace(network, capacity_bytes=700), no_rows, span=3, reload=True).span == 0
+
+
+def test_bytes_that_pass_are_those_of_maps_that_are_there():
+    rng = random.Random(5)
+    for _ in range(20):
+        network = random_network(rng, 8)
+        search = Search(network, no_rows, 0.5)
+        for _ in range(3):
+            search.kept -= {rng.choice(sorted(search.kept))}
+            for start, stop in combinations(range(9), 2):
+                there = present(network, search.kept, start, stop)
+                assert search.passing(start, stop) == sum(network.map_bytes[n] for n in there)
