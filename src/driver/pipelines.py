@@ -112,6 +112,7 @@ class Room(NamedTuple):
     wait for the last of these only where they read it (`nest-split-joins`), with `split_sums` dense layers of large
     weights add up what chunks of channels of the convolution before them give (`graph-split-hidden`), with
     `finer_parts` layers are cut whose weights take more than `FINER_SHARE` of their memory (`nest-split-weights`).
+    With `overlap` more layers run in rows together while an input comes in (`nest-schedule`).
     Where `rows_share` is not 0, it is what a map between two products may take that are computed for some rows of
     tokens after others (`graph-split-rows`).
     """
@@ -136,12 +137,34 @@ class Room(NamedTuple):
     finer_parts: bool = False
     unpadded: bool = False
     unfold_worth: int = WORTH
+    overlap: bool = False
+
+    @property
+    def words(self) -> str:
+        """How it runs samples, heads and hidden maps, places weights, and makes pieces, in words."""
+        parts = f", {'more ' * (self.unfold_worth < WORTH)}taps as channels" * self.unfold
+        parts += ", neighbours together" * self.band
+        parts += ", weights beside maps" * self.spread
+        parts += ", weights in finer parts" * self.finer_parts
+        parts += ", joined maps apart" * self.split_joins + ", sums in chunks" * self.split_sums
+        parts += ", more in rows while inputs come" * self.overlap
+        parts += f", {self.span - self.first} layers sample by sample" if self.span else ""
+        parts += f" after {self.first}" if self.first else ""
+        parts += ", weights loaded for each" * self.reload
+        parts += ", heads split" * self.split_heads + ", head by head" * self.heads
+        share = f"1/{round(1 / self.hidden_share)}" if self.hidden_share else ""
+        parts += f", hidden maps in chunks of {share} of the memory" * bool(share)
+        parts += ", hidden maps in rows" * bool(self.rows_share)
+        holes = f", weights in holes (slack {self.slack})" if self.slack >= 0 else ""
+        parts += holes + ", bytes taken again late" * self.late
+        parts += ", channels before rows" * (not self.rows_first) + " (rows not counted)" * (not self.rows_inside)
+        return SCHEDULE + parts
 
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     scheduled = options.partition == SCHEDULE
     by_sample, reload = " by_sample=true" * room.reload, " reload=true" * room.reload
-    unpadded = " unpadded=true" * room.unpadded
+    unpadded = " unpadded=true" * room.unpadded + " overlap=true" * room.overlap
     inside = "" if room.rows_inside else " rows_inside=false"
     parts = f"{{share={_plain(FINER_SHARE)}}}" if room.finer_parts else ""
     span = f"span={room.span}" + (f" first={room.first}" if room.first else "")

@@ -25,7 +25,7 @@ from ..interpreters.constants import Constants
 from ..passes.graph.graph_heads import has_heads
 from ..passes.graph.graph_pack import buffer_bytes
 from ..passes.graph.graph_split_hidden import Hidden, hidden_parts
-from ..passes.graph.graph_unfold import WORTH, Unfolding, unfoldable
+from ..passes.graph.graph_unfold import Unfolding, unfoldable
 from ..passes.nest.nest_band import bands
 from ..passes.nest.nest_schedule import Reader
 from ..passes.nest.nest_split_joins import split_joins
@@ -33,8 +33,9 @@ from ..passes.nest.nest_split_weights import split_weights
 from ..passes.nest.nest_spread_weights import spread
 from ..search.lengths import least_beside, least_price
 from ..search.reloaded_spans import reloaded_spans
+from ..search.residency import plan
 from .lowering import Lowering
-from .pipelines import FINER_SHARE, SCHEDULE, Room, Target, pipeline_text
+from .pipelines import FINER_SHARE, Room, Target, pipeline_text
 
 if TYPE_CHECKING:
     from ..backends.program import Program
@@ -79,8 +80,8 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
     samples together, one after another with weights loaded for each, some of the first layers sample by sample, with
     attention split into heads or head by head, each also with hidden maps in chunks or rows, and the best of these
     with bytes taken again late or with weights in holes between maps, and, where heads are not split, in other
-    pieces; then with weights loaded for each sample in the first layers alone. All are compared with the bound of the
-    module as it is given.
+    pieces; that with more layers in rows while an input comes in; then with weights loaded for each sample in the first
+    layers alone. All are compared with the bound of the module as it is given.
     """
     dump = lowering.options.dump
     ways = _Ways(lowering, target, compiled)
@@ -95,10 +96,11 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
         try_way(plain)
     ways.attend(plain)
     ways.place()
+    ways.overlap()
     ways.reload_first(plain)
     program = ways.taken()
     best, found = ways.best, ways.found
-    tried = (Candidate(_way(room), *_cost(one), chosen=room == best) for room, one in found.items())
+    tried = (Candidate(room.words, *_cost(one), chosen=room == best) for room, one in found.items())
     return replace(program, candidates=tuple(tried) if len(found) > 1 else ())
 
 
@@ -227,8 +229,7 @@ class _Ways:
         if _samples(self.lowering.module) == 1 or not self.is_worth_more():
             return
         room = plain._replace(reload=True, late=True)
-        function = next(op for op in self.before("nest-schedule", room).body.ops if isinstance(op, FuncOp))
-        reader = Reader(load_target(self.target), function)
+        reader = self._reader(room)
         spans = reloaded_spans(reader.network(room.share), reader.rows_of)
         rooms = {span.stop: room._replace(span=span.stop, first=span.start) for span in spans}
         tried = [span.stop for span in spans[:RELOADED_SPANS]]
@@ -282,6 +283,25 @@ class _Ways:
         self.take_each([self.best._replace(rows_inside=False)] if not self.best.rows_first else ())
         self.spread()
         self.split_finer()
+
+    def overlap(self) -> None:
+        """The best with more layers in rows while an input comes in, where other layers are; rows leave room for taps
+        as channels.
+        """
+        best = self.best
+        if best.span or not self.is_worth_more():
+            return
+        reader = self._reader(best)
+        alone, more = (reader.network(best.share, overlap=overlap) for overlap in (False, True))
+        if plan(alone, reader.rows_of).steps == plan(more, reader.rows_of).steps:
+            return
+        unfold = best.unfold or Room(unfold=True) in self.found
+        self.take_each(best._replace(overlap=True, unfold=way) for way in dict.fromkeys((best.unfold, unfold)))
+
+    def _reader(self, room: Room) -> Reader:
+        """The layers of a way before it is decided which run together."""
+        function = next(op for op in self.before("nest-schedule", room).body.ops if isinstance(op, FuncOp))
+        return Reader(load_target(self.target), function)
 
     def _of_span(self, room: Room, length: int) -> float:
         """Cycles with at most so many layers sample by sample; infinite where there is no room or time for it."""
@@ -368,26 +388,6 @@ def _places(room: Room) -> tuple[Room, Room]:
 def _cost(program: Program) -> tuple[float, float]:
     """Predicted cycles and energy."""
     return program.predicted["cycles"], program.predicted["energy_pj"]
-
-
-def _way(room: Room) -> str:
-    """A schedule's way to run samples, heads and hidden maps, to place weights, and to make pieces, in words."""
-    parts = (
-        f", {'more ' * (room.unfold_worth < WORTH)}taps as channels" * room.unfold + ", neighbours together" * room.band
-    )
-    parts += ", weights beside maps" * room.spread
-    parts += ", weights in finer parts" * room.finer_parts
-    parts += ", joined maps apart" * room.split_joins + ", sums in chunks" * room.split_sums
-    parts += f", {room.span - room.first} layers sample by sample" if room.span else ""
-    parts += f" after {room.first}" if room.first else ""
-    parts += ", weights loaded for each" * room.reload
-    parts += ", heads split" * room.split_heads + ", head by head" * room.heads
-    parts += f", hidden maps in chunks of 1/{round(1 / room.hidden_share)} of the memory" if room.hidden_share else ""
-    parts += ", hidden maps in rows" * bool(room.rows_share)
-    holes = f", weights in holes (slack {room.slack})" if room.slack >= 0 else ""
-    parts += holes + ", bytes taken again late" * room.late
-    parts += ", channels before rows" * (not room.rows_first) + " (rows not counted)" * (not room.rows_inside)
-    return SCHEDULE + parts
 
 
 def _samples(module: ModuleOp) -> int:

@@ -12,6 +12,7 @@ class Layer:
     piece by piece, `piece_bytes` are those of two pieces, of each size that these may have, ascending.  `scratch_bytes`
     lie between its kernels.  Only with `by_rows` it runs in groups, tile by tile, and only with `by_sample` in a span
     of layers, one sample after another.  It may make its map as a whole in the place of one of `overwrites`, read last.
+    Maps that a step moves may take `cycles` of each of its layers before anything waits for them.
     """
 
     reads: tuple[int, ...]
@@ -23,6 +24,7 @@ class Layer:
     by_rows: bool = False
     by_sample: bool = False
     overwrites: tuple[int, ...] = ()
+    cycles: float = 0.0
 
 
 @dataclass(frozen=True)

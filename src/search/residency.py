@@ -8,7 +8,7 @@ borders of groups, for a set of kept maps that shrinks where they exceed the mem
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from math import inf
+from math import inf, nextafter
 
 from .network import Layer, Network, RowsOf
 
@@ -126,10 +126,12 @@ class Search:
                 if cost[start] == inf:
                     continue
                 step, price = self.step(start, stop)
-                if step is not None and cost[start] + price < cost[stop]:
+                known = nextafter(cost[stop], inf) if price and self.hides(start, stop) else cost[stop]
+                if step is not None and cost[start] + price < known:
                     cost[stop], last[stop] = cost[start] + price, step
                 if start == stop - 1 and step is not None and step.rows == 0 and price == 0:
-                    if not any(self.is_large(n) for n in self.network.layers[start].reads):
+                    is_large = any(self.is_large(n) for n in self.network.layers[start].reads)
+                    if not is_large and not self.hides(stop - MOST_LAYERS, stop):
                         break
             if cost[stop] == inf and not self.later(stop, cost):
                 return [], stop - 1
@@ -142,6 +144,11 @@ class Search:
             at = step.start
         self.price = cost[count]
         return steps[::-1], -1
+
+    def hides(self, start: int, stop: int) -> bool:
+        """Whether layers may work while an input of the network comes in that one of them reads."""
+        layers = self.network.layers[max(0, start) : stop]
+        return any(layer.cycles for layer in layers) and any(self.network.given & {*layer.reads} for layer in layers)
 
     def later(self, stop: int, cost: Sequence[float]) -> bool:
         """Whether a longer group may end after a border that no group can end at."""
@@ -167,6 +174,7 @@ class Search:
         passing = self.passing(start, stop) - sum(network.map_bytes[n] for n in inner & self.kept)
         moved = [n for n in touched if n not in self.kept and n not in inner]
         crossing = sum(network.map_bytes[n] for n in moved) / network.bytes_per_cycle
+        crossing = max(0.0, crossing - sum(layer.cycles for layer in layers))
         scratch = max(layer.scratch_bytes for layer in layers)
         need = passing + 2 * scratch
         whole: tuple[Step | None, float] = None, inf
@@ -194,7 +202,8 @@ class Search:
         if best is None:
             return whole
         held = sum(network.map_bytes[n] for n in touched & self.kept if n not in inner and self.is_large(n))
-        cycles = crossing + LAYER_CYCLES * len(layers) + self.left_cycles(held) + least
+        own_cycles = 0 if self.hides(start, stop) else LAYER_CYCLES * len(layers)
+        cycles = crossing + own_cycles + self.left_cycles(held) + least
         return whole if whole[1] <= cycles else (Step(start, stop, best.rows), cycles)
 
     def passing(self, start: int, stop: int) -> int:

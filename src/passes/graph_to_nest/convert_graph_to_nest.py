@@ -147,6 +147,9 @@ class _Conversion:
         for op in reversed(self.done):
             op.detach()
             op.erase(safe_erase=False)
+        for op in reversed(list(self.block.ops)):
+            if isinstance(op, nest.ViewOp) and not op.result.uses:
+                Rewriter.erase_op(op)
 
     def _join_late(self) -> None:
         """Moves what is joined by copies to right before its first reader: an input among the pieces, as the cache of a

@@ -30,7 +30,7 @@ def transpose(op: graph.TransposeOp, builder: GroupBuilder, scope: Scope) -> Ter
 
 
 def _shuffles_channels(op: graph.TransposeOp) -> bool:
-    """Whether it moves channels of maps alone, between a reshape that cuts these in two axes and one that joins them."""
+    """Whether it moves channels of maps alone, between a reshape that cuts their axis in two and one that joins it."""
     before, uses = op.x.owner, list(op.result.uses)
     if op.perm.get_values() != SHUFFLE or not isinstance(before, graph.ReshapeOp) or len(uses) != 1:
         return False

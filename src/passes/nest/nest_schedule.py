@@ -58,7 +58,9 @@ class NestSchedulePass(ModulePass):
     first `span` groups, or as many fewer as there is room for, are marked `by_sample`: they run one sample after
     another; with `reload` they are also `reloaded`: their weights are loaded for each sample, and the `first` of them
     run with all samples together, as those after the span.  With `unpadded` groups are marked so: rings of rows, and
-    maps that are loaded for a layer, have no room around them for what windows read out of bounds.
+    maps that are loaded for a layer, have no room around them for what windows read out of bounds.  With `overlap` the
+    traffic of a step counts as far as the busiest unit works for fewer cycles on its layers: more of these run in rows
+    together while an input comes in.
     """
 
     name = "nest-schedule"
@@ -67,12 +69,13 @@ class NestSchedulePass(ModulePass):
     reload: bool = False
     first: int = 0
     unpadded: bool = False
+    overlap: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
         for function in functions_of(op):
             reader = Reader(machine, function, unpadded=self.unpadded)
-            network, given = reader.network(self.share), reader.given()
+            network, given = reader.network(self.share, overlap=self.overlap), reader.given()
             if given:
                 reader.mark(follow(network, given, reader.rows_given))
             else:
@@ -105,8 +108,8 @@ class Reader:
         shape = shape_of(self.layers[0].result) if self.layers else ()
         return shape[0] if shape else 1
 
-    def network(self, share: float) -> Network:
-        """What the search sees."""
+    def network(self, share: float, *, overlap: bool = False) -> Network:
+        """What the search sees; with `overlap` layers have the cycles of the unit that has most to do for all."""
         buffers = self.platform.buffers
         last = self.function.body.block.last_op
         returned = {storage_of(value) for value in (last.arguments if isinstance(last, ReturnOp) else ())}
@@ -115,6 +118,11 @@ class Reader:
         align = self.platform.align_bytes
         sizes = tuple(align_up(size_bytes(tensor_type(value)), align) for value in self.numbers)
         layers = tuple(self._layer(layer) for layer in self.layers)
+        if overlap:
+            works = [self._work(layer, 0) for layer in self.layers]
+            units = {unit for work in works for unit in work}
+            unit = max(sorted(units), key=lambda unit: sum(work.get(unit, 0.0) for work in works))
+            layers = tuple(replace(one, cycles=work.get(unit, 0.0)) for one, work in zip(layers, works, strict=True))
         speed = self.platform.dram_bytes_per_cycle
         room = int(buffers.global_bytes * share)
         return Network(layers, sizes, given, results, room, buffers.weight_bytes, speed, self.samples)

@@ -259,6 +259,15 @@ def test_a_large_input_arrives_in_rows(input_bytes: int, rows: int):
     assert [step.rows for step in found.steps] == [rows]
 
 
+@pytest.mark.parametrize(("cycles", "stop"), [(0.0, 1), (3000.0, 3), (2500.0, 4), (9000.0, 1)])
+def test_layers_run_in_rows_while_an_input_comes_in(cycles: float, stop: int):
+    """As many as have work for 8000 cycles, in which the input comes; one does where nothing is known of work."""
+    layers = tuple(Layer((n,), (n + 1,), by_rows=True, cycles=cycles) for n in range(4))
+    network = Network(layers, (8000, 500, 500, 500, 500), frozenset({0}), frozenset({4}), 16384)
+    found = plan(network, lambda start, stop: [Rows(4, dict.fromkeys(range(start, stop + 1), 100))])
+    assert (found.steps[0].rows, found.steps[0].stop) == (4, stop)
+
+
 def test_the_least_map_whose_leaving_lets_a_layer_run_is_stored():
     """A map that fits nowhere is made and read by rows, if the map of 30, or that of 45, is not kept."""
     by_rows = [Layer((n,), (n + 1,), by_rows=True) for n in (1, 2)]

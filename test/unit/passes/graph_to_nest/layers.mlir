@@ -426,6 +426,21 @@ func.func @transpose(%x : tensor<2x3x4x5xf32>) -> tensor<4x2x5x3xf32> {
   func.return %y : tensor<4x2x5x3xf32>
 }
 
+func.func @shuffle(%x : tensor<2x6x4x5xf32>) -> tensor<2x6x4x5xf32> {
+  %a = graph.unary relu %x : (tensor<2x6x4x5xf32>) -> tensor<2x6x4x5xf32>
+  %b = graph.reshape %a : (tensor<2x6x4x5xf32>) -> tensor<2x2x3x4x5xf32>
+  %c = graph.transpose %b perm [0, 2, 1, 3, 4] : (tensor<2x2x3x4x5xf32>) -> tensor<2x3x2x4x5xf32>
+  %y = graph.reshape %c : (tensor<2x3x2x4x5xf32>) -> tensor<2x6x4x5xf32>
+  func.return %y : tensor<2x6x4x5xf32>
+}
+
+func.func @shuffle_to_rows(%x : tensor<1x6x4x5xui8>) -> tensor<1x6x20xui8> {
+  %b = graph.reshape %x : (tensor<1x6x4x5xui8>) -> tensor<1x3x2x4x5xui8>
+  %c = graph.transpose %b perm [0, 2, 1, 3, 4] : (tensor<1x3x2x4x5xui8>) -> tensor<1x2x3x4x5xui8>
+  %y = graph.reshape %c : (tensor<1x2x3x4x5xui8>) -> tensor<1x6x20xui8>
+  func.return %y : tensor<1x6x20xui8>
+}
+
 func.func @resize(%x : tensor<1x3x4x5xf32>) -> tensor<1x3x8x15xf32> {
   %y = graph.resize %x scales [1, 1, 2, 3] : (tensor<1x3x4x5xf32>) -> tensor<1x3x8x15xf32>
   func.return %y : tensor<1x3x8x15xf32>

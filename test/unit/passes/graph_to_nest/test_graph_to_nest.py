@@ -19,7 +19,7 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects import graph, nest
 from tilewright.dialects.acg import GraphOp
-from tilewright.dialects.types import dtype_of
+from tilewright.dialects.types import dtype_of, shape_of
 from tilewright.driver import make_context
 from tilewright.frontends.acg import load_target
 from tilewright.interpreters.graph import GraphFunctions
@@ -113,6 +113,14 @@ def test_tiles_mean_the_same_as_kernels(name: str, capacity_bytes: int) -> None:
     assert_same(run(module, inputs), expected)
     apply(module, NestMapPass())
     assert_same(run(module, inputs), expected)
+
+
+def test_channels_that_are_shuffled_stay_channels_of_a_map() -> None:
+    """So that the layer may run in rows."""
+    module = apply(parse(CASES["shuffle"]), ConvertGraphToNestPass(in_place=True))
+    groups = [op for op in module.walk() if isinstance(op, nest.GroupOp)]
+    assert [shape_of(value) for op in groups for value in (*op.inputs, *op.outs)] == [(2, 6, 4, 5)] * 4
+    assert not [op for op in module.walk() if isinstance(op, nest.ViewOp)]
 
 
 MASKED = """
