@@ -108,6 +108,25 @@ class KernelOp(PlainOp):
         return {n.data: value for n, value in zip(self.operand_names, self.operands, strict=False)}
 
     @property
+    def values(self) -> dict[str, SSAValue]:
+        """Each tensor of the statement -> value, the result's among them."""
+        return {**self.operands_by_name, self.statement.data.target.tensor: self.result}
+
+    @property
+    def group(self) -> GroupOp:
+        """The group that it is in."""
+        group = self.parent_op()
+        assert isinstance(group, GroupOp)
+        return group
+
+    def like(self, statement: Statement, init: SSAValue | None) -> KernelOp:
+        """Another statement on the same operands, with another beginning."""
+        label, operands, type_ = self.sym_name.data, self.operands_by_name, self.result.type
+        made = KernelOp(label, statement, operands, type_, init=init, pad=self.pads)
+        made.result.name_hint = self.result.name_hint
+        return made
+
+    @property
     def start(self) -> SSAValue | None:
         """What `init` is, without a look at the sizes of operand segments."""
         given = self.operands
@@ -171,6 +190,16 @@ class GroupOp(PlainOp):
     def extents(self) -> dict[str, int]:
         """Dim -> extent."""
         return self.dims.as_dict()
+
+    @property
+    def inputs_by_name(self) -> dict[str, SSAValue]:
+        """Name of an input's buffer -> value."""
+        return {name.data: value for name, value in zip(self.input_names, self.inputs, strict=True)}
+
+    @property
+    def outside(self) -> dict[SSAValue, SSAValue]:
+        """Argument of the body -> the value outside of the group that it is."""
+        return dict(zip(self.body.block.args, self.inputs, strict=True))
 
     @property
     def kernels(self) -> tuple[KernelOp, ...]:

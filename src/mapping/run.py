@@ -383,7 +383,7 @@ def _kernel_of(group: nest.GroupOp, inputs: Mapping[str, Array], names: list[str
     op, entry = only_kernel(group), group.parent_block()
     assert entry is not None
     by_argument: dict[SSAValue, Array] = {arg: inputs[name] for arg, name in zip(entry.args, names, strict=True)}
-    by_value: dict[SSAValue, SSAValue] = dict(zip(group.body.block.args, group.inputs, strict=True))
+    by_value = group.outside
     arrays = {tensor: by_argument[by_value[value]] for tensor, value in op.operands_by_name.items()}
     dtype = np.dtype(dtype_of(element_of(op.result)))
     return NestKernel(op.statement.data, arrays, tuple(shape_of(op.result)), dtype, op.pads)

@@ -85,6 +85,10 @@ class Pricer:
         per_split = np.asarray(costs.cycles({**env, **costs.ways}))
         return per_split.min(axis=-1) * issues, issues
 
+    def whole_cycles(self, match: Match, extents: Mapping[str, int]) -> float:
+        """Fewest cycles of a whole kernel by its best binding."""
+        return float(np.asarray(self.tile_cycles(match, self.best(match, extents).dims, extents)[0]))
+
     def issue_cycles(self, match: Match, binding: Binding, extents: Mapping[str, int]) -> int | float:
         """Cycles of one issue; `extents` by capability dim."""
         return self._formula(match.capability, self._of(match.capability).cycles, binding.splits, extents)

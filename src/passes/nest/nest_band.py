@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -268,7 +268,7 @@ def row_of(group: Group, op: nest.GroupOp, constants: Constants) -> Row | None:
     products = [kernel for kernel in group.kernels if kernel.reductions and len(kernel.uses) == 3]
     if len(products) != 1 or products[0].statement.reduce != "+=":
         return None
-    (kernel,), values = products, {n.data: v for n, v in zip(op.input_names, op.inputs, strict=True)}
+    (kernel,), values = products, op.inputs_by_name
     _, x, w = kernel.uses
     array = constants.array(values[w.buffer]) if w.buffer in values else None
     if array is None or array.dtype.kind not in "iu" or len(touches(group, w.buffer)) > 1 or w.tensor in kernel.padded:
@@ -314,14 +314,13 @@ def _priced(band: Band, before: float, pricer: Pricer) -> Band:
 
 def cycles_of(kernel: Kernel, extents: Mapping[str, int], pricer: Pricer) -> float:
     """Cycles of a whole kernel by itself."""
-    fitting = pricer.matches(kernel)[0]
-    return float(np.asarray(pricer.tile_cycles(fitting, pricer.best(fitting, extents).dims, extents)[0]))
+    return pricer.whole_cycles(pricer.matches(kernel)[0], extents)
 
 
 def _replace(band: Band, constants: Constants) -> None:
     """Put a group on rows of taps in place of one."""
     op, row = band.op, band.row
-    inputs = {name.data: value for name, value in zip(op.input_names, op.inputs, strict=True)}
+    inputs = op.inputs_by_name
     old = inputs[row.weight.buffer]
     array = constants.array(old)
     assert array is not None
@@ -329,9 +328,8 @@ def _replace(band: Band, constants: Constants) -> None:
     stored = constants.weight(f"{old.owner.resource}.band", band.weights(array))
     Rewriter.insert_op(stored, InsertPoint.before(op))
     inputs[row.weight.buffer] = stored.result
-    block = Block(arg_types=[value.type for value in inputs.values()])
-    for name, argument in zip(inputs, block.args, strict=True):
-        argument.name_hint = name
+    group = nest.GroupOp(op.sym_name.data, band.extents, inputs, [value.type for value in op.outs])
+    block = group.body.block
     inside: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, block.args, strict=True))
     taken = {kernel.sym_name.data for kernel in op.kernels}
     for kernel in op.kernels:
@@ -348,11 +346,9 @@ def _replace(band: Band, constants: Constants) -> None:
         assert init is not None
         inside[kernel.result] = init
     block.add_op(nest.YieldOp(*(inside[value] for value in op.yielded)))
-    types = [value.type for value in op.outs]
-    made = nest.GroupOp(op.sym_name.data, band.extents, inputs, types, Region(block))
-    made.attributes.update(op.attributes)
-    for result, before in zip(made.outs, op.outs, strict=True):
+    group.attributes.update(op.attributes)
+    for result, before in zip(group.outs, op.outs, strict=True):
         result.name_hint = before.name_hint
-    Rewriter.replace_op(op, [made], list(made.outs))
+    Rewriter.replace_op(op, [group], list(group.outs))
     if not old.uses:
         Rewriter.erase_op(old.owner)

@@ -57,7 +57,7 @@ def split_joins(module: ModuleOp, constants: Constants) -> Iterator[tuple[nest.G
 
 def _split_of(op: nest.GroupOp, constants: Constants) -> Split | None:
     """Where a group is cut; None where it reads no join, or not element by element."""
-    inputs = {name.data: value for name, value in zip(op.input_names, op.inputs, strict=True)}
+    inputs = op.inputs_by_name
     joined = [name for name, value in inputs.items() if isinstance(value.owner, nest.JoinOp)]
     if len(joined) != 1 or not is_assigned(op):
         return None

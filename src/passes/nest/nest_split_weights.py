@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -87,7 +87,7 @@ def split_weights(
 
 def _split_of(op: nest.GroupOp, room_bytes: int, share: float, constants: Constants) -> Split | None:
     """How a group is split; None where its weights are small, or it cannot be."""
-    weights = {n.data: v for n, v in zip(op.input_names, op.inputs, strict=True) if isinstance(v.owner, WeightOp)}
+    weights = {name: value for name, value in op.inputs_by_name.items() if isinstance(value.owner, WeightOp)}
     sizes = {name: size_bytes(tensor_type(value)) for name, value in weights.items()}
     largest = max(sizes, key=lambda name: sizes[name], default="")
     if not sizes or sizes[largest] <= share * room_bytes or not is_assigned(op):
@@ -163,23 +163,21 @@ class Parts:
         """The part from `start` on, which writes into what the one `before` made."""
         op = self.op
         count = min(self.split.step, op.extents[self.split.dim] - start)
-        pairs = zip((name.data for name in op.input_names), op.inputs, strict=True)
-        inputs = {name: self._cut(name, value, number, range(start, start + count)) for name, value in pairs}
+        places = range(start, start + count)
+        inputs = {name: self._cut(name, value, number, places) for name, value in op.inputs_by_name.items()}
         if before is not None:
             inputs[unique_name("D", set(self.names.values()))] = before
-        block = Block(arg_types=[value.type for value in inputs.values()])
-        for name, argument in zip(inputs, block.args, strict=True):
-            argument.name_hint = name
+        name = f"{op.sym_name.data}.{number}" if number else op.sym_name.data
+        part = nest.GroupOp(name, {**op.extents, self.split.dim: count}, inputs, [op.outs[0].type])
+        block = part.body.block
         inside: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, block.args, strict=False))
         target = None if before is None else block.args[-1]
         for kernel in op.kernels:
-            made = self._kernel(kernel, inside, range(start, start + count), target)
+            made = self._kernel(kernel, inside, places, target)
             block.add_op(made)
             inside[kernel.result] = made.result
         block.add_op(nest.YieldOp(inside[op.yielded[0]]))
-        name = f"{op.sym_name.data}.{number}" if number else op.sym_name.data
-        dims = {**op.extents, self.split.dim: count}
-        return nest.GroupOp(name, dims, inputs, [op.outs[0].type], Region(block))
+        return part
 
     def _cut(self, name: str, value: SSAValue, number: int, places: range) -> SSAValue:
         """The weights of a part, or its side of a join; another map, or what the dim does not index, as it is."""

@@ -7,18 +7,17 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
-import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
 from ...algebra.expr import Access, Call, Statement
 from ...costs.fusion.of_machine import platform_of
 from ...costs.mapping.binding import Pricer, pricer_of
-from ...costs.mapping.matching import Match, match
+from ...costs.mapping.matching import match
 from ...costs.mapping.place import memory_of, memory_path, place
 from ...costs.mapping.problem import Kernel, touches
 from ...dialects import nest
@@ -97,12 +96,7 @@ class Swap:
     def make(self) -> None:
         """Put the product with its factors in the other order in place of it."""
         kernel = self.kernel
-        statement, operands = _reversed(kernel.statement.data), kernel.operands_by_name
-        label = kernel.sym_name.data
-        made = nest.KernelOp(label, statement, operands, kernel.result.type, init=kernel.init, pad=kernel.pads)
-        made.result.name_hint = kernel.result.name_hint
-        Rewriter.insert_op(made, InsertPoint.before(kernel))
-        Rewriter.replace_op(kernel, [], [made.result])
+        Rewriter.replace_op(kernel, kernel.like(_reversed(kernel.statement.data), kernel.init))
 
 
 def _swap(function: FuncOp, pricer: Pricer) -> None:
@@ -152,8 +146,8 @@ def swapped(
     fitting = match(other, pricer.matches(kernel)[0].capability)
     if fitting is None:
         return None
-    before = product_cycles(kernel, layer, pricer)
-    after = _cycles(other, fitting, layer, pricer)
+    extents = layer.problem.extents
+    before, after = product_cycles(kernel, layer, pricer), pricer.whole_cycles(fitting, extents)
     memories = dict(place(pricer.machine, fitting).memories)
     moved, size, copied_to = 0.0, 0, ""
     if memories[x] != layer.memories[buffer]:
@@ -173,12 +167,7 @@ def swapped(
 
 def product_cycles(kernel: Kernel, layer: FusedLayer, pricer: Pricer) -> float:
     """Cycles of a product of a layer as it is."""
-    return _cycles(kernel, pricer.matches(kernel)[0], layer, pricer)
-
-
-def _cycles(kernel: Kernel, fitting: Match, layer: FusedLayer, pricer: Pricer) -> float:
-    extents = layer.problem.extents
-    return float(np.asarray(pricer.tile_cycles(fitting, pricer.best(fitting, extents).dims, extents)[0]))
+    return pricer.whole_cycles(pricer.matches(kernel)[0], layer.problem.extents)
 
 
 def _bytes(root: SSAValue, rooms: Mapping[SSAValue, Padding]) -> int:

@@ -251,8 +251,7 @@ def _check_points(kernel: nest.KernelOp, path: Path) -> None:
 
 def _prove_room(kernel: nest.KernelOp, path: Path, arch: Architecture) -> None:
     """What is held in each memory at once fits in one instance of it."""
-    group = kernel.parent_op()
-    assert isinstance(group, nest.GroupOp)
+    group = kernel.group
     problem = problem_of(kernel)
     tensors = {buffer: tensor for tensor, buffer in buffers_of(kernel).items()}
     demands: defaultdict[str, float] = defaultdict(float)

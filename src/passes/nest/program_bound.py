@@ -144,8 +144,7 @@ def _add(builder: NetworkBuilder, op: Operation, values: dict[SSAValue, int]) ->
     match op:
         case nest.GroupOp():
             names = op.buffers()
-            inputs = zip(op.input_names, op.inputs, strict=True)
-            buffers = {name.data: values[value] for name, value in inputs}
+            buffers = {name: values[value] for name, value in op.inputs_by_name.items()}
             held = builder.add_group(group_of(op), buffers, op.sym_name.data)
             values |= {out: held[names[inner]] for out, inner in zip(op.outs, op.yielded, strict=True)}
         case nest.ViewOp():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...algebra.expr import dims_of
@@ -11,7 +11,7 @@ from ...dialects import nest
 
 def split_group(op: nest.GroupOp) -> list[nest.GroupOp]:
     """Replaces a group by one group per kernel, in the same order; what kernels hand on becomes results."""
-    outer: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, op.inputs, strict=True))
+    outer = op.outside
     names: dict[SSAValue, str] = {arg: name.data for arg, name in zip(op.body.block.args, op.input_names, strict=True)}
     parts: list[nest.GroupOp] = []
     for i, kernel in enumerate(op.kernels):
@@ -34,15 +34,10 @@ def _part(
     name: str, op: nest.GroupOp, kernel: nest.KernelOp, outer: dict[SSAValue, SSAValue], names: dict[SSAValue, str]
 ) -> nest.GroupOp:
     used = list(dict.fromkeys(kernel.operands))
-    inputs: dict[str, SSAValue] = {}
-    block = Block(arg_types=[value.type for value in used])
-    inside: dict[SSAValue, SSAValue] = {}
-    for arg, value in zip(block.args, used, strict=True):
-        label = names[value] if names[value] != kernel.sym_name.data else f"{names[value]}_in"
-        inputs[label] = outer[value]
-        inside[value] = arg
-        arg.name_hint = label
-    copy = kernel.clone(inside)
-    block.add_ops([copy, nest.YieldOp(copy.result)])
+    labels = (names[value] if names[value] != kernel.sym_name.data else f"{names[value]}_in" for value in used)
     dims = {d: e for d, e in op.extents.items() if d in dims_of(kernel.statement.data)}
-    return nest.GroupOp(name, dims, inputs, [copy.result.type], Region(block))
+    inputs = {label: outer[value] for label, value in zip(labels, used, strict=True)}
+    part = nest.GroupOp(name, dims, inputs, [kernel.result.type])
+    copy = kernel.clone(dict(zip(used, part.body.block.args, strict=True)))
+    part.body.block.add_ops([copy, nest.YieldOp(copy.result)])
+    return part

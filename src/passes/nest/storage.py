@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
 from ...algebra.affine import make_affine
 from ...costs.mapping.problem import Group, Kernel, touches
@@ -98,11 +98,7 @@ def overwrite(op: nest.GroupOp, name: str, kernel: nest.KernelOp) -> None:
 
 def begin_with(kernel: nest.KernelOp, start: SSAValue) -> None:
     """Let a kernel go on from `start`, whatever it begins with, in the bytes of that."""
-    label, statement, operands = kernel.sym_name.data, kernel.statement.data, kernel.operands_by_name
-    made = nest.KernelOp(label, statement, operands, kernel.result.type, init=start, pad=kernel.pads)
-    made.result.name_hint = kernel.result.name_hint
-    Rewriter.insert_op(made, InsertPoint.before(kernel))
-    Rewriter.replace_op(kernel, [], [made.result])
+    Rewriter.replace_op(kernel, kernel.like(kernel.statement.data, start))
 
 
 def _first_writer(value: SSAValue) -> nest.KernelOp | None:

@@ -20,7 +20,7 @@ from ...costs.mapping.problem import Buffer, Group, Kernel
 from ...costs.mapping.tree import Hold, Leaf, Loop, Node, Spatial
 from ...dialects import nest
 from ...dialects.nest_mapping import HoldOp
-from ...dialects.types import Tensor, dtype_of, element_type_name
+from ...dialects.types import dtype_of, element_type_name
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Capability, Machine
 from ...machine.memory_chain import memory_chain, multiply_accumulate, multiply_accumulates
@@ -52,8 +52,7 @@ def _buffer(name: str, type_: TensorType[Attribute], is_input: bool, is_result: 
 
 def kernel_of(op: nest.KernelOp, names: Mapping[SSAValue, str]) -> Kernel:
     """A kernel of a group whose buffers have these names."""
-    statement = op.statement.data
-    values = {**op.operands_by_name, tensors_of(statement)[0]: op.result}
+    statement, values = op.statement.data, op.values
     order = tensors_of(statement)
     return Kernel(
         op.sym_name.data,
@@ -179,8 +178,7 @@ def problem_of(kernel: nest.KernelOp, name: str | None = None, typed: bool = Tru
     is one word of whatever memory it is in.
     `TilewrightError` (kind `unsupported`) for a kernel that is no such nest, see `problem_of_statement`.
     """
-    group = kernel.parent_op()
-    assert isinstance(group, nest.GroupOp)
+    group = kernel.group
     typed = typed and group.attributes.get("elements") != WORDS
     bits = (
         {tensor: 8 * ELEMENT_TYPES[element].itemsize for tensor, element in types_of(kernel).items()} if typed else {}
@@ -190,17 +188,13 @@ def problem_of(kernel: nest.KernelOp, name: str | None = None, typed: bool = Tru
 
 def types_of(kernel: nest.KernelOp) -> dict[str, str]:
     """Each tensor of a kernel's statement -> the name of its element type."""
-    values = {**kernel.operands_by_name, tensors_of(kernel.statement.data)[0]: kernel.result}
-    return {t: element_type_name(cast(Tensor, value.type).element_type) for t, value in values.items()}
+    return {tensor: _type_name(value) for tensor, value in kernel.values.items()}
 
 
 def buffers_of(kernel: nest.KernelOp) -> dict[str, str]:
     """Each tensor of a kernel's statement -> its buffer in the group."""
-    group = kernel.parent_op()
-    assert isinstance(group, nest.GroupOp)
-    names = group.buffers()
-    values = {**kernel.operands_by_name, tensors_of(kernel.statement.data)[0]: kernel.result}
-    return {tensor: names[value] for tensor, value in values.items()}
+    names = kernel.group.buffers()
+    return {tensor: names[value] for tensor, value in kernel.values.items()}
 
 
 def only_kernel(group: nest.GroupOp) -> nest.KernelOp:

@@ -198,8 +198,7 @@ class CodeletBuilder:
             subject, lever = f"compute @{node.kernel.data}", "leave the binding out and run nest-map"
             raise TilewrightError("ir", subject, "an operand for every tensor", f"none for {min(missing)}", lever)
         statement = rename_operands(kernel.statement.data, node.tensors.as_dict())
-        values = {**kernel.operands_by_name, tensors_of(kernel.statement.data)[0]: kernel.result}
-        operands = dict(node.tensors.data)
+        values, operands = kernel.values, dict(node.tensors.data)
         return statement, {name: self.buffers[values[operands[name]]] for name in tensors_of(statement)}
 
 

@@ -89,7 +89,7 @@ class LayerBuilder:
     def __init__(self, program: LoopsProgram, group: nest.GroupOp) -> None:
         self.program, self.group = program, group
         self.extents = group.extents
-        self.outside: dict[SSAValue, SSAValue] = dict(zip(group.body.block.args, group.inputs, strict=True))
+        self.outside = group.outside
         self.kernels = list(group.kernels)
         if len(group.results) != 1:
             raise unsupported(self.kernels[0], "a group with one result", f"{len(group.results)}")

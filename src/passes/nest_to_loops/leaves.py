@@ -36,7 +36,7 @@ class Scene:
     @staticmethod
     def of(group: nest.GroupOp, slots: Mapping[str, str]) -> Scene:
         """The scene of a group."""
-        return Scene(dict(zip(group.body.block.args, group.inputs, strict=True)), group.extents, slots)
+        return Scene(group.outside, group.extents, slots)
 
 
 @dataclass

@@ -99,7 +99,7 @@ class LoopsProgram:
         """The padding of each value: the most that a kernel needs, and one fill for all."""
         needs: dict[SSAValue, tuple[Pads, int | None]] = {}
         for group in self.groups:
-            outside: dict[SSAValue, SSAValue] = dict(zip(group.body.block.args, group.inputs, strict=True))
+            outside = group.outside
             for kernel in group.kernels:
                 for form in forms(kernel)[1:]:
                     value = outside.get(kernel.operands_by_name[form.name])
@@ -349,7 +349,7 @@ class _Piece:
 
 def copied(group: nest.GroupOp) -> _Piece | None:
     """What a group copies to where; None if it does something else."""
-    outside: dict[SSAValue, SSAValue] = dict(zip(group.body.block.args, group.inputs, strict=True))
+    outside = group.outside
     if len(group.kernels) != 1 or len(group.results) != 1:
         return None
     kernel = group.kernels[0]

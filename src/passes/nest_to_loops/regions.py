@@ -70,7 +70,7 @@ def _dims(group: nest.GroupOp, shape: Sequence[int], made: set[SSAValue]) -> dic
     """The axis of the region that each dim of a group runs along; None where the group is not of its rows."""
     if len(group.results) != 1:
         return None
-    outside: dict[SSAValue, SSAValue] = dict(zip(group.body.block.args, group.inputs, strict=True))
+    outside = group.outside
     inner = {kernel.result for kernel in group.kernels}
     found: dict[str, int] = {}
     for kernel in group.kernels:

@@ -115,7 +115,7 @@ def permuted(group: nest.GroupOp) -> tuple[SSAValue, tuple[int, ...]] | None:
     statement = kernel.statement.data
     if statement.reduce != "=" or not isinstance(statement.value, Access):
         return None
-    outside: dict[SSAValue, SSAValue] = dict(zip(group.body.block.args, group.inputs, strict=True))
+    outside = group.outside
     target, source = forms(kernel)
     value = outside.get(kernel.operands_by_name[source.name])
     if value is None or kernel.init is not None:
