@@ -4,9 +4,21 @@ J. Cai et al., "SoMa", HPCA 2025, section IV.  Tiles and tensors are those that 
 find for a fusion; what a schedule says of each is checked here.
 """
 
-from .check import check_capacity, check_schedule, live_ranges
 from .price_file import Times, times_of, transfer_cycles
-from .values import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, Tensor, Tile, parse
+from .values import (
+    INPUT,
+    OUTPUT,
+    WEIGHT,
+    Choices,
+    Move,
+    Parsed,
+    Tensor,
+    Tile,
+    check_capacity,
+    check_schedule,
+    live_ranges,
+    parse,
+)
 
 __all__ = [
     "INPUT",

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import TilewrightError
-from .lexer import MAX_DEPTH, Lexer
-from .source import LINEAR_CONSTANT, AffineMap, Array, Dense, Reference, Type
+from .source import LINEAR_CONSTANT, MAX_DEPTH, AffineMap, Array, Dense, Lexer, Reference, Type
 
 _TENSOR = re.compile(r"\s*((?:(?:\d+|\?)\s*x\s*)*)([A-Za-z_!][\w.]*(?:<.*>)?)\s*(?:,.*)?", re.DOTALL)
 _EXTENT = re.compile(r"\d+|\?")

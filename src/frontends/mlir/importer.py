@@ -21,8 +21,7 @@ from ..main_function import main_module
 from ..open_shapes import closed_shapes
 from .arithmetic import Arithmetic
 from .constants import dtype_of
-from .lexer import MAX_DEPTH
-from .source import Function, Op, Reference, Source, Type
+from .source import MAX_DEPTH, Function, Op, Reference, Source, Type
 from .views import MAX_ELEMENTS, View, Views
 
 RETURNS = ("return", "func.return", "util.return", "stablehlo.return", "linalg.yield", "tensor.yield")

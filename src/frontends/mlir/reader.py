@@ -7,8 +7,7 @@ begins another one.
 
 from ...errors import TilewrightError
 from .constants import ValueReader
-from .lexer import MAX_DEPTH
-from .source import Function, Op, Region, Source, Type
+from .source import MAX_DEPTH, Function, Op, Region, Source, Type
 
 FUNCTIONS = ("func.func", "util.func")
 BARE = ("return", "call", "func", "module")
