@@ -26,7 +26,8 @@ def architecture_of(machine: Machine, capability: Capability | None = None) -> A
     for operand in capability.operands:
         if not any(operand in served for served in chain.served):
             expected = f"a path of links for {operand} between an off-chip memory and {capability.node}"
-            raise TilewrightError("target", f"{machine.name}: {capability.node}.{capability.name}", expected, "none")
+            subject, lever = f"{machine.name}: {capability.node}.{capability.name}", "link memories as outer <-> inner"
+            raise TilewrightError("target", subject, expected, "none", lever)
     offchip = [memory.name for memory in chain.memories if memory.offchip]
     if len(offchip) > 1:
         raise TilewrightError("target", machine.name, "one off-chip memory for all operands", ", ".join(offchip))

@@ -91,7 +91,9 @@ def memory_path(machine: Machine, src: str, dst: str) -> tuple[Link, ...]:
             between.setdefault((link.src, link.dst), link)
     path = shortest_path(between, src, dst)
     if path is None:
-        raise TilewrightError("target", f"target {machine.name}", f"a path from {src} to {dst}", "none")
+        expected = f"links between memories from {src} to {dst}"
+        lever = "link them, with mnemonics that copy: no way leads through computes"
+        raise TilewrightError("target", f"target {machine.name}", expected, "none", lever)
     return tuple(between[ends] for ends in pairwise(path))
 
 
