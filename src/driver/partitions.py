@@ -296,12 +296,13 @@ def totals(graph: LayerGraph, members: Sequence[Sequence[int]], costs: Sequence[
 def bandwidth(costs: Sequence[SubgraphCost]) -> dict[str, float]:
     """What DRAM must deliver for computing never to wait, in bytes per cycle: on average, and in the worst group.
 
-    While a group computes, its inputs and outputs pass, and the weights of the next (Cocco, figure 3).
+    While a group computes, its inputs and outputs pass, and the weights of the next (Cocco, figure 3); those of the
+    first group come before.
     """
     following = [cost.weight_bytes for cost in costs[1:]] + [0]
     need = [
         (cost.input_bytes + cost.output_bytes + weights) / cost.compute_cycles
         for cost, weights in zip(costs, following, strict=True)
     ]
-    total = sum(cost.ema_bytes for cost in costs) / sum(cost.compute_cycles for cost in costs)
+    total = (sum(cost.ema_bytes for cost in costs) - costs[0].weight_bytes) / sum(cost.compute_cycles for cost in costs)
     return {"average_bytes_per_cycle": total, "peak_bytes_per_cycle": max(need)}

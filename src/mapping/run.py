@@ -329,7 +329,7 @@ def choose(
     else:
         layers = find_layers(kernel, options.shapes, options.types)
         if len(layers) != 1:
-            names = f"name one of them ({', '.join(layer.name for layer in layers[:4])}, ...)"
+            names = f"name one of them ({', '.join(layer.name for layer in layers[:4])}, ...; in a file, FILE:LAYER)"
             raise TilewrightError("usage", kernel, "one kernel", f"{len(layers)} layers", names)
         layer = layers[0]
         module = einsum_module(kernel if is_kernel(kernel) else text_of_problem(layer.problem), layer.types)

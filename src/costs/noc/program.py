@@ -154,9 +154,8 @@ def mesh_level(arch: Architecture) -> int:
     found = [index for index, level in enumerate(arch.levels) if level.mesh_flit_bits]
     if len(found) != 1 or not 0 < found[0] < len(arch.levels) - 1 or arch.levels[found[0]].instances != 1:
         lever = "give the buffer above the processing elements a `flit`"
-        raise TilewrightError(
-            "target", arch.name, "one buffer on chip above a mesh", f"{len(found)} with a mesh", lever
-        )
+        shown = ", ".join(f"{arch.levels[i].name} ({arch.levels[i].instances} instances)" for i in found) or "none"
+        raise TilewrightError("target", arch.name, "a `flit` at one memory on chip, of one instance", shown, lever)
     return found[0]
 
 

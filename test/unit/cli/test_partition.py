@@ -42,6 +42,12 @@ def test_partition_adds_up(capsys: pytest.CaptureFixture[str]):
     assert found["cpu_s"] > 0
 
 
+def test_bandwidth_on_average_is_at_most_the_most_of_a_single_group(capsys: pytest.CaptureFixture[str]):
+    """The weights of the first group come before it."""
+    speed = answer(capsys, "partition", "operator:conv")["bandwidth"]
+    assert speed["average_bytes_per_cycle"] == speed["peak_bytes_per_cycle"] > 0
+
+
 def test_alpha_weighs_the_metric_against_the_buffers(capsys: pytest.CaptureFixture[str]):
     found = answer(capsys, "partition", "googlenet", "--method", "greedy", "--alpha", "0.5")
     assert found["cost_with_buffers"] == 1024 * (1024 + 1152) + 0.5 * found["cost"]

@@ -60,7 +60,17 @@ def attention() -> onnx.ModelProto:
     return model(nodes, [weight(f"w{name}", 16, 16) for name in "qkv"], [1, 12, 16], [1, 12, 16])
 
 
-@pytest.mark.parametrize("build", [convolutions, attention])
+def choice() -> onnx.ModelProto:
+    """Elements of two results by what a third is."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["m"]),
+        helper.make_node("Less", ["x", "m"], ["c"]),
+        helper.make_node("Where", ["c", "x", "m"], ["y"]),
+    ]
+    return model(nodes, [weight("w", 16, 16)], [1, 12, 16], [1, 12, 16])
+
+
+@pytest.mark.parametrize("build", [convolutions, attention, choice])
 @pytest.mark.parametrize("integer", [False, True])
 def test_networks_run(build: Callable[[], onnx.ModelProto], integer: bool):
     network = build()

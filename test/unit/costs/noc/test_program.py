@@ -147,6 +147,6 @@ def test_what_elements_do_not_keep_is_sent_each_step():
 def test_machines_without_a_mesh_are_refused():
     arch = machine()
     plain = replace(arch, levels=tuple(replace(one, mesh_flit_bits=0) for one in arch.levels))
-    with pytest.raises(TilewrightError, match="one buffer on chip above a mesh"):
+    with pytest.raises(TilewrightError, match="a `flit` at one memory on chip, of one instance"):
         make_program(plain, problem((2, 2, 2)), all_inside((2, 2, 2)))
     assert mesh_of(arch, 1).nodes == 6

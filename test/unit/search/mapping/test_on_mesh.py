@@ -50,5 +50,5 @@ def test_candidates_know_the_first_link():
 
 def test_machines_without_a_mesh_have_no_such_objective():
     plain = replace(MACHINE, levels=tuple(replace(level, mesh_flit_bits=0) for level in MACHINE.levels))
-    with pytest.raises(TilewrightError, match="one buffer on chip above a mesh"):
+    with pytest.raises(TilewrightError, match="a `flit` at one memory on chip, of one instance"):
         map_problem(plain, PROBLEM, "random", Request("noc"))
