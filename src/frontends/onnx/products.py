@@ -1,15 +1,16 @@
 """Products: MatMul and Gemm, products of 8-bit integers with zero points, exact in i32, and Einsum."""
 
 import string
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 
 import numpy as np
 from xdsl.ir import SSAValue
 
 from ...dialects import graph
-from ...dialects.types import element_of, si8
+from ...dialects.types import dtype_of, element_of, si8
 from .arguments import broadcast_shape
 from .formulas import Formulas
 from .load import Array, check_size
@@ -158,7 +159,7 @@ def _conv(make: Formulas, x_at: int, w_at: int, x_zero: int, w_zero: int) -> SSA
     """The convolution of `x - xz` with `w - wz`: what zero points add is a sum of weights and a sum of windows.
 
     A constant xz pads the map.  One that is known at run time only (DynamicQuantizeLinear) is taken from the taps that
-    lie inside the map, so that weights of convolutions with padding must be constant then.
+    lie inside the map: their sum is a convolution of ones, or a constant where weights are.
     """
     scope, node = make.scope, make.node
     for index in (x_at, w_at):
@@ -170,6 +171,8 @@ def _conv(make: Formulas, x_at: int, w_at: int, x_zero: int, w_zero: int) -> SSA
     window = conv_window(node, shape_of(x), shape_of(w))
     along = (shape_of(w)[0], *(1,) * (len(shape_of(w)) - 2))
 
+    convolution = partial(graph.ConvOp, **vars(window))
+
     def inside(weights: Array) -> SSAValue:
         """For each window, the sum of the weights at taps inside the map."""
         total = weights.sum(axis=1, dtype=np.int32)
@@ -177,24 +180,29 @@ def _conv(make: Formulas, x_at: int, w_at: int, x_zero: int, w_zero: int) -> SSA
             total = np.tensordot(total, taps.astype(np.int32), axes=([1], [1]))
         return make.constant(total)
 
-    def summed(weights: SSAValue, known_weights: Callable[[], Array]) -> SSAValue:
+    def summed(weights: SSAValue, constant: Array | None) -> SSAValue:
         """The sums of products minus what the zero point of x adds."""
-        sums = scope.emit(graph.ConvOp(x, weights, **vars(window), pad_value=pad))
+        sums = scope.emit(convolution(x, weights, pad_value=pad))
         if known and not pad:
             return sums
         if not known and any(window.pads):
-            return make.sub(sums, make.mul(inside(known_weights()), xz))
+            if constant is None:
+                ones = np.ones((1, *shape_of(x)[1:]), dtype_of(element_of(x)))
+                taps = scope.emit(convolution(make.constant(ones), weights))
+            else:
+                taps = inside(constant)
+            return make.sub(sums, make.mul(taps, xz))
         added = make.mul(make.reduce("sum", weights, range(1, len(shape_of(weights)))), xz)
         return make.sub(sums, make.reshape(added, along))
 
-    total = summed(w, lambda: scope.constant(node, w_at).astype(np.int32) - taken)
+    total = summed(w, scope.constant(node, w_at).astype(np.int32) - taken if scope.is_constant(node, w_at) else None)
     wz = _zero(make, w_zero, along)
     if taken:
         wz = make.constant(np.asarray(-taken, np.int32)) if wz is None else make.sub(wz, taken)
     if wz is None:
         return total
     ones = np.ones(shape_of(w), np.int8)
-    return make.sub(total, make.mul(summed(make.constant(ones), lambda: ones), wz))
+    return make.sub(total, make.mul(summed(make.constant(ones), ones), wz))
 
 
 @dataclass(frozen=True)

@@ -133,10 +133,18 @@ def test_integer_convolutions_of_what_is_quantised_at_run_time(attributes: dict[
         helper.make_node("ConvInteger", ["q", "w", "z", "wz"], ["y0"], **attributes),
     ]
     value, result = helper.make_tensor_value_info("x", TensorProto.FLOAT, X.shape), helper.make_empty_tensor_value_info
+    weights = helper.make_tensor_value_info("w", TensorProto.UINT8, w.shape)
     tensors = [numpy_helper.from_array(array, name) for name, array in constants.items()]
-    graph = helper.make_graph(nodes, "g", [value], [result("y0")], tensors)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=8)
-    assert run_graph(import_onnx(model), {"x": X})["y0"].tolist() == by_onnxruntime(model, X)[0].tolist()
+    graphs = [
+        helper.make_graph(nodes, "g", [value], [result("y0")], tensors),
+        helper.make_graph(nodes, "g", [value, weights], [result("y0")], tensors[1:]),
+    ]
+    known, given = (
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=8) for graph in graphs
+    )
+    expected = by_onnxruntime(known, X)[0].tolist()
+    assert run_graph(import_onnx(known), {"x": X})["y0"].tolist() == expected
+    assert run_graph(import_onnx(given), {"x": X, "w": w})["y0"].tolist() == expected
 
 
 def test_grids() -> None:
