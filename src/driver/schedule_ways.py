@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 
 from ..backends.program import Candidate
 from ..costs.clock import Limit
@@ -22,6 +21,8 @@ from ..dialects.types import shape_of, size_bytes, tensor_type
 from ..errors import TilewrightError
 from ..frontends.acg import load_target
 from ..interpreters.constants import Constants
+from ..passes.codelet.codelet_prefetch import has_holes
+from ..passes.functions import functions_of
 from ..passes.graph.graph_heads import has_heads
 from ..passes.graph.graph_pack import buffer_bytes
 from ..passes.graph.graph_split_hidden import Hidden, hidden_parts
@@ -65,6 +66,9 @@ SPAN_SLACK = 3
 """Groups for which bytes of maps of samples stay unused after them, with weights in holes between maps: products of the
 next sample then go on beside the last layers of a sample on another unit.
 """
+
+PLAIN_SHARE = 1.1
+"""How many times the cycles of the best way the first one may take to be tried in other pieces, too."""
 
 SLACKS = 1, 0
 """Groups for which bytes of maps stay unused after them, as they are tried with weights in holes between maps, until
@@ -115,6 +119,7 @@ class _Ways:
 
     def __post_init__(self) -> None:
         self.options = self.lowering.options
+        self.machine = load_target(self.target)
         self.limit = Limit(self.options.time_limit_s or None)
 
     @property
@@ -158,9 +163,7 @@ class _Ways:
         return self.lowering.before(name, pipeline_text(self.target, self.options, room=room))
 
     def unfold(self) -> None:
-        """Taps as channels, where that saves enough work; then more of them, where copies save little more than they
-        take.
-        """
+        """Taps as channels, where that saves enough work; then more of them, where copies save little."""
         worth_cycles = LEAST_SAVING * self.found[Room()].lower_bound.get("cycles", 0.0)
         known: list[Unfolding] = []
         for room in (Room(unfold=True), Room(unfold=True, unfold_worth=1)) if self.is_worth_more() else ():
@@ -185,7 +188,7 @@ class _Ways:
 
     def split_sums(self) -> None:
         """Dense layers whose weights come while the convolution before them is computed, chunk by chunk."""
-        weight_bytes = platform_of(load_target(self.target)).buffers.weight_bytes
+        weight_bytes = platform_of(self.machine).buffers.weight_bytes
         best = self.best._replace(split_sums=True)
         if weight_bytes and self.is_worth_more():
             module = self.before("graph-split-hidden", best)
@@ -194,17 +197,17 @@ class _Ways:
 
     def spread(self) -> None:
         """Weights also in the memory of maps, where the estimate says that some come earlier so."""
-        machine, best = load_target(self.target), self.best
-        if best.span or platform_of(machine).buffers.weight_bytes is None or not self.is_worth_more():
+        best = self.best
+        if best.span or platform_of(self.machine).buffers.weight_bytes is None or not self.is_worth_more():
             return
-        module, pricer = self.before("nest-spread-weights", best._replace(spread=True)), pricer_of(machine)
-        if any(spread(op, pricer) for op in module.walk() if isinstance(op, FuncOp) and op.body.blocks):
+        module, pricer = self.before("nest-spread-weights", best._replace(spread=True)), pricer_of(self.machine)
+        if any(spread(function, pricer) for function in functions_of(module)):
             others = [] if best.rows_first else [best._replace(rows_inside=not best.rows_inside)]
             self.take_each(room._replace(spread=True) for room in (best, *others))
 
     def split_finer(self) -> None:
         """Layers of large weights in finer parts."""
-        weight_bytes, best = platform_of(load_target(self.target)).buffers.weight_bytes, self.best
+        weight_bytes, best = platform_of(self.machine).buffers.weight_bytes, self.best
         if weight_bytes is not None and not best.span and self.is_worth_more():
             module = self.before("nest-schedule", best)
             parts = split_weights(module, weight_bytes, FINER_SHARE, Constants.of(module))
@@ -215,17 +218,14 @@ class _Ways:
         samples = _samples(self.lowering.module)
         if samples == 1 or not self.is_worth_more() or samples * self._weight_cycles() >= self.cycles(self.best):
             return
-        room = plain._replace(
-            reload=True, hidden_share=samples * min(HIDDEN_SHARES) if self._has_hidden(samples) else 0.0
-        )
+        hidden_share = samples * min(HIDDEN_SHARES) if self._has_hidden(samples) else 0.0
+        room = plain._replace(reload=True, hidden_share=hidden_share)
         room = next((way for way in self._attention(room, samples) if way.split_heads), room)
         room = room._replace(span=self._span(room))
         self.take_each(_places(room) if room.span else ())
 
     def reload_first(self, plain: Room) -> None:
-        """The first layers, or those after maps of which one sample has no room, sample by sample with weights loaded
-        for each, the others with all samples together.
-        """
+        """The first layers, or those after maps too large for one sample, sample by sample with weights reloaded."""
         if _samples(self.lowering.module) == 1 or not self.is_worth_more():
             return
         room = plain._replace(reload=True, late=True)
@@ -261,9 +261,7 @@ class _Ways:
         self.take_each([best._replace(rows_share=LARGE_SHARE)] if shares else ())
 
     def place(self) -> None:
-        """The best with bytes taken again late, with weights in holes between maps, in other pieces, and with weights
-        beside maps.
-        """
+        """The best with bytes taken again late, weights in holes between maps, other pieces, weights beside maps."""
         base = self.best
         if base.reload or not self.is_worth_more():
             return
@@ -273,11 +271,12 @@ class _Ways:
         self.take(base._replace(late=True, slack=-1))
         gained = self.cycles(self.best) <= (1 - LATE_GAIN) * self.cycles(base)
         for slack in () if base.span or gained else SLACKS:
-            self.take(base._replace(slack=slack))
+            self.take_each([base._replace(slack=slack)] if self._has_holes(base, slack) else [])
             if self.best.slack >= 0:
                 break
         best = self.best
         alone = best.span or best == Room(slack=best.slack, late=best.late)
+        alone = alone or self.cycles(Room()) > PLAIN_SHARE * self.cycles(best)
         for room in (best,) if alone else (Room(), best):
             self.take(room._replace(rows_first=False))
         self.take_each([self.best._replace(rows_inside=False)] if not self.best.rows_first else ())
@@ -285,9 +284,7 @@ class _Ways:
         self.split_finer()
 
     def overlap(self) -> None:
-        """The best with more layers in rows while an input comes in, where other layers are; rows leave room for taps
-        as channels.
-        """
+        """The best with more layers in rows while an input comes in, where others are, with taps as channels or not."""
         best = self.best
         if best.span or not self.is_worth_more():
             return
@@ -300,8 +297,13 @@ class _Ways:
 
     def _reader(self, room: Room) -> Reader:
         """The layers of a way before it is decided which run together."""
-        function = next(op for op in self.before("nest-schedule", room).body.ops if isinstance(op, FuncOp))
-        return Reader(load_target(self.target), function)
+        return Reader(self.machine, functions_of(self.before("nest-schedule", room))[0])
+
+    def _has_holes(self, room: Room, slack: int) -> bool:
+        """Whether there is room for weights in holes between maps: else the program of `room` is made again."""
+        if self.found[room].refused:  # its maps have less room than those that are asked about
+            return True
+        return has_holes(self.before("codelet-prefetch", room), slack)
 
     def _of_span(self, room: Room, length: int) -> float:
         """Cycles with at most so many layers sample by sample; infinite where there is no room or time for it."""
@@ -325,12 +327,12 @@ class _Ways:
     def _unfoldable(self, room: Room) -> list[Unfolding]:
         """Convolutions whose taps fill lanes that channels leave idle."""
         module = self.before("graph-unfold", room)
-        return list(unfoldable(module, load_target(self.target), Constants.of(module), room.unfold_worth))
+        return list(unfoldable(module, self.machine, Constants.of(module), room.unfold_worth))
 
     def _bands_save(self) -> float:
         """Cycles of products that are saved where several results of depthwise convolutions are made together."""
         module = self.before("nest-band", Room(band=True))
-        found = bands(module, pricer_of(load_target(self.target)), Constants.of(module))
+        found = bands(module, pricer_of(self.machine), Constants.of(module))
         return sum(each.saved_cycles for each in found)
 
     def has_attention(self) -> bool:
@@ -344,7 +346,7 @@ class _Ways:
 
         Of several samples that run `apart` it is that of one, and the weights, which come for each, count, too.
         """
-        buffer = buffer_bytes(load_target(self.target))
+        buffer = buffer_bytes(self.machine)
         tried = (self._hidden(Room(hidden_share=s), int(apart * buffer * s)) for s in sorted(HIDDEN_SHARES))
         parts = next(filter(None, tried), [])
         sizes = (part.map_bytes // apart + (part.weight_bytes if apart > 1 else 0) for part in parts)
@@ -354,14 +356,14 @@ class _Ways:
         """What it takes to load all weights."""
         module = self.before("nest-schedule", Room())
         total = sum(size_bytes(tensor_type(op.result)) for op in module.walk() if isinstance(op, graph.WeightOp))
-        return total / platform_of(load_target(self.target)).dram_bytes_per_cycle
+        return total / platform_of(self.machine).dram_bytes_per_cycle
 
     def _attention(self, room: Room, apart: int = 1) -> list[Room]:
         """Attention split into heads, where each has room as a whole and there are few, and head by head; of so many
         samples that run `apart` one is there.
         """
         split = room._replace(split_heads=True)
-        limit_bytes = apart * int(buffer_bytes(load_target(self.target)) * HEAD_SHARE)
+        limit_bytes = apart * int(buffer_bytes(self.machine) * HEAD_SHARE)
         parts = self._hidden(split, 0)
         few = 0 < sum(len(part.ranges(0)) for part in parts) <= MOST_HEADS
         splits = few and all(part.head_bytes <= limit_bytes for part in parts)
@@ -392,8 +394,5 @@ def _cost(program: Program) -> tuple[float, float]:
 
 def _samples(module: ModuleOp) -> int:
     """Samples of the first input."""
-    for function in module.body.ops:
-        if isinstance(function, FuncOp) and function.body.blocks and function.body.block.args:
-            shape = shape_of(function.body.block.args[0])
-            return shape[0] if shape else 1
-    return 1
+    shapes = (shape_of(function.body.block.args[0]) for function in functions_of(module) if function.args)
+    return next((shape[0] for shape in shapes if shape), 1)

@@ -47,6 +47,11 @@ class Constants:
         op = value.owner
         return weight_array(op, self.resources) if isinstance(op, graph.WeightOp) else None
 
+    def is_known(self, value: SSAValue) -> bool:
+        """Whether `array` has one, without a look at it: arrays that lie unaligned in a file are copied for each."""
+        op = value.owner
+        return isinstance(op, graph.WeightOp) and (op.value is not None or op.resource in self.resources)
+
     def scalar(self, value: SSAValue) -> float | None:
         """The number in a constant of one element, else None."""
         array = self.array(value)

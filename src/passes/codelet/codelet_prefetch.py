@@ -36,6 +36,11 @@ class Ahead:
     placements: Sequence[Placement]
 
 
+def slack_of(groups: int) -> Slack:
+    """What leaves the bytes of maps unused for so many groups after them."""
+    return Slack(groups, locals_before=1, locals_after=0, turns=APART)
+
+
 def place_ahead(lives: Lives, memories: Sequence[Memory], slack: Slack) -> Ahead | None:
     """Addresses with loads as early as there are holes for them, those before each no later; None without room."""
     loads = lives.loads()
@@ -53,6 +58,13 @@ def place_ahead(lives: Lives, memories: Sequence[Memory], slack: Slack) -> Ahead
         earliest = moment
         early |= dict.fromkeys(load.targets, moment)
     return Ahead(early, [space.placement() for space in found.values()])
+
+
+def has_holes(module: ModuleOp, slack: int) -> bool:
+    """Whether weights have room in the holes between the maps of a module, which stay unused for `slack` groups."""
+    machine = machine_of(module)
+    programs = [op for op in module.body.ops if isinstance(op, ProgramOp)]
+    return all(place_ahead(Lives(machine, one), onchip_memories(machine), slack_of(slack)) for one in programs)
 
 
 def _earliest(lives: Lives, spaces: Mapping[str, Space], load: Load, first: int, slack: Slack) -> int | None:
@@ -169,8 +181,7 @@ class CodeletPrefetchPass(ModulePass):
         for program in [inner for inner in op.body.block.ops if isinstance(inner, ProgramOp)]:
             lives, found = Lives(machine, program), None
             if self.slack >= 0:
-                slack = Slack(self.slack, locals_before=1, locals_after=0, turns=APART)
-                found = place_ahead(lives, onchip_memories(machine), slack)
+                found = place_ahead(lives, onchip_memories(machine), slack_of(self.slack))
             if found is None:
                 allocate_on_chip(lives, ahead=True, late=self.late)
             else:

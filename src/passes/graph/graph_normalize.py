@@ -239,7 +239,7 @@ class NormalizeGemm(RewritePattern):
         c = self._scaled(op, op.c, beta, "c", made) if op.c is not None and beta != 0.0 else None
         result: Operation
         trans_a, trans_b = op.trans_a is not None, op.trans_b is not None
-        if alpha == 1.0 or self.constants.array(op.b) is not None:
+        if alpha == 1.0 or self.constants.is_known(op.b):
             b = self._scaled(op, op.b, alpha, "b", made)
             result = graph.GemmOp(op.a, b, c, trans_a=trans_a, trans_b=trans_b)
         else:

@@ -195,7 +195,7 @@ def _hidden_before(last: graph.LayerOp, constants: Constants) -> Hidden | None:
             return None
     ordered = {op: layers[op] for op in block.ops if isinstance(op, graph.LayerOp) and op in layers}
     values = [op.operands[index] for op, read in ordered.items() for index in read]
-    if any(value not in axes and constants.array(value) is None for value in values):
+    if any(value not in axes and not constants.is_known(value) for value in values):
         return None
     maps = [hidden, *(op.x for op in ordered if isinstance(op, graph.ConvOp) and op.x in axes)]
     weights = sum(bytes_of(value) for value in dict.fromkeys(values) if is_weight(value))

@@ -103,7 +103,7 @@ def unfoldable(module: ModuleOp, machine: Machine, constants: Constants, worth: 
     """Convolutions that are worth it, where a cycle of copies counts as `worth` of products."""
     room_bytes = platform_of(machine).buffers.global_bytes * SHARE
     for op in module.walk():
-        if not isinstance(op, graph.ConvOp) or op.groups.value.data > 1 or constants.array(op.w) is None:
+        if not isinstance(op, graph.ConvOp) or op.groups.value.data > 1 or not constants.is_known(op.w):
             continue
         lanes = _lanes(machine, op)
         if lanes is None or len(shape_of(op.w)) != 4:

@@ -73,7 +73,7 @@ def _split_of(op: nest.GroupOp, constants: Constants) -> Split | None:
     axes = None if dim is None else axes_of(group, dim, {name, *weights})
     if dim is None or axes is None or axes.get(name) != axis:
         return None
-    if any(constants.array(inputs[weight]) is None for weight in weights & axes.keys()):
+    if not all(constants.is_known(inputs[weight]) for weight in weights & axes.keys()):
         return None
     return Split(dim, _before_last(join, axis), axes) if 2 * _before_last(join, axis) >= group.extents[dim] else None
 

@@ -95,7 +95,7 @@ def _split_of(op: nest.GroupOp, room_bytes: int, share: float, constants: Consta
     group = group_of(op)
     for dim in group.tileable:
         axes = axes_of(group, dim, weights)
-        if axes is None or largest not in axes or any(constants.array(weights[n]) is None for n in axes.keys() & sizes):
+        if axes is None or largest not in axes or not all(constants.is_known(weights[n]) for n in axes.keys() & sizes):
             continue
         extent = group.extents[dim]
         step = max(LANES, int(PART_SHARE * room_bytes * extent / sizes[largest]) // LANES * LANES)
