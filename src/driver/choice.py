@@ -27,6 +27,9 @@ WORDS = {
 }
 """The ways of the default."""
 
+LOADS = "hardly longer than loads of the weights of all layers; no other way loads fewer"
+"""Why a program is taken without a look at other ways."""
+
 
 class Choice:
     """Programs of several methods: the fastest, what was tried, and why some are none.

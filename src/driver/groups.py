@@ -64,6 +64,8 @@ def default_program(
     scheduled, refused = choice.best, _why(choice.errors)
     if scheduled is not None and is_near(scheduled, options.near):
         return choice.told(scheduled, _nearness(scheduled, options.near))
+    if scheduled is not None and scheduled.why:
+        return choice.told(scheduled, scheduled.why)
     reason = ""
     for other in (GREEDY, "") if scheduled is None or _is_worth_groups(scheduled, options.near) else ("",):
         if limit.late:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +16,8 @@ from ..backends.program import Candidate
 from ..costs.clock import Limit
 from ..costs.fusion.of_machine import platform_of
 from ..costs.mapping.binding import pricer_of
-from ..dialects import graph, nest
-from ..dialects.types import shape_of, size_bytes, tensor_type
+from ..dialects import nest
+from ..dialects.types import shape_of
 from ..errors import TilewrightError
 from ..frontends.acg import load_target
 from ..interpreters.constants import Constants
@@ -32,9 +32,11 @@ from ..passes.nest.nest_schedule import Reader
 from ..passes.nest.nest_split_joins import split_joins
 from ..passes.nest.nest_split_weights import split_weights
 from ..passes.nest.nest_spread_weights import spread
+from ..passes.nest.program_bound import weight_cycles
 from ..search.lengths import least_beside, least_price
 from ..search.reloaded_spans import reloaded_spans
 from ..search.residency import plan
+from .choice import LOADS
 from .lowering import Lowering
 from .pipelines import FINER_SHARE, Room, Target, pipeline_text
 
@@ -105,7 +107,8 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
     program = ways.taken()
     best, found = ways.best, ways.found
     tried = (Candidate(room.words, *_cost(one), chosen=room == best) for room, one in found.items())
-    return replace(program, candidates=tuple(tried) if len(found) > 1 else ())
+    why = LOADS if ways.loads_weights else ""
+    return replace(program, candidates=tuple(tried) if len(found) > 1 else (), why=why)
 
 
 @dataclass
@@ -156,7 +159,12 @@ class _Ways:
 
     def is_worth_more(self) -> bool:
         """Whether the best is farther than the gap from the bound of all programs, and there is time."""
-        return not (is_near(self.found[self.best], self.options.near) or self.limit.late)
+        return not (self.loads_weights or is_near(self.found[self.best], self.options.near) or self.limit.late)
+
+    @property
+    def loads_weights(self) -> bool:
+        """Whether the best takes hardly longer than what any way does, loads of weights."""
+        return self.cycles(self.best) <= (1 + self.options.near) * self._weight_cycles
 
     def before(self, name: str, room: Room) -> ModuleOp:
         """The module before a pass of a way."""
@@ -216,13 +224,13 @@ class _Ways:
     def reload(self, plain: Room) -> None:
         """Samples one after another with weights loaded for each, where these loads take less than the best so far."""
         samples = _samples(self.lowering.module)
-        if samples == 1 or not self.is_worth_more() or samples * self._weight_cycles() >= self.cycles(self.best):
+        if samples == 1 or not self.is_worth_more() or samples * self._weight_cycles >= self.cycles(self.best):
             return
         hidden_share = samples * min(HIDDEN_SHARES) if self._has_hidden(samples) else 0.0
         room = plain._replace(reload=True, hidden_share=hidden_share)
         room = next((way for way in self._attention(room, samples) if way.split_heads), room)
         room = room._replace(span=self._span(room))
-        self.take_each(_places(room) if room.span else ())
+        self.take_each((room._replace(late=True), room._replace(slack=0)) if room.span else ())
 
     def reload_first(self, plain: Room) -> None:
         """The first layers, or those after maps too large for one sample, sample by sample with weights reloaded."""
@@ -266,7 +274,7 @@ class _Ways:
         if base.reload or not self.is_worth_more():
             return
         if base.split_heads:
-            self.take_each(_places(base))
+            self.take_each((base._replace(late=True), base._replace(slack=0)))
             return
         self.take(base._replace(late=True, slack=-1))
         gained = self.cycles(self.best) <= (1 - LATE_GAIN) * self.cycles(base)
@@ -311,7 +319,7 @@ class _Ways:
         return self._cycles_if_worth(room) if room.span else inf
 
     def _cycles_if_worth(self, room: Room) -> float:
-        """Cycles of a way, which is tried first where there is time for it."""
+        """Cycles of a way, which is tried where it is worth it."""
         self.take_each([room])
         return self.cycles(room)
 
@@ -352,11 +360,10 @@ class _Ways:
         sizes = (part.map_bytes // apart + (part.weight_bytes if apart > 1 else 0) for part in parts)
         return any(size > buffer * LARGE_SHARE for size in sizes)
 
+    @cached_property
     def _weight_cycles(self) -> float:
-        """What it takes to load all weights."""
-        module = self.before("nest-schedule", Room())
-        total = sum(size_bytes(tensor_type(op.result)) for op in module.walk() if isinstance(op, graph.WeightOp))
-        return total / platform_of(self.machine).dram_bytes_per_cycle
+        """What loads of weights take in any way."""
+        return weight_cycles(self.before("nest-schedule", Room()), self.machine)
 
     def _attention(self, room: Room, apart: int = 1) -> list[Room]:
         """Attention split into heads, where each has room as a whole and there are few, and head by head; of so many
@@ -380,11 +387,6 @@ class _Ways:
 def is_near(program: Program, gap: float) -> bool:
     """Whether a program is as near to the bound of all as makes other ways not worth a try."""
     return bool(program.lower_bound) and program.predicted["cycles"] <= (1 + gap) * program.lower_bound["cycles"]
-
-
-def _places(room: Room) -> tuple[Room, Room]:
-    """A way with bytes taken again late, and with weights in holes between maps."""
-    return room._replace(late=True), room._replace(slack=0)
 
 
 def _cost(program: Program) -> tuple[float, float]:

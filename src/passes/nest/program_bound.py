@@ -12,13 +12,15 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...algebra.element import ELEMENT_TYPES
 from ...costs.bounds.program import Network, NetworkBuilder, ProgramBound, Traffic, Transfers, program_bound
+from ...costs.fusion.of_machine import platform_of
 from ...dialects import nest
 from ...dialects.graph import WeightOp
-from ...dialects.types import dtype_of, element_of, shape_of
+from ...dialects.types import dtype_of, element_of, shape_of, size_bytes, tensor_type
 from ...machine import Machine
 from ...resources import Resources, resources_of, weight_array
 from ..functions import functions_of
 from ..graph_to_nest.diagonals import has_diagonals
+from .storage import storage_of
 from .trees import group_of
 
 
@@ -57,6 +59,18 @@ def cycles_apart(module: ModuleOp, machine: Machine) -> int:
                 known[key] = Traffic(_network_apart(ops, outs))
             loads, stores = loads + known[key].loads, stores + known[key].stores
     return Transfers(machine).cycles(loads, stores)
+
+
+def weight_cycles(module: ModuleOp, machine: Machine) -> float:
+    """Cycles that no program goes below whose groups each load their weights, but those that may stay on chip, once."""
+    platform, sizes = platform_of(machine), dict[object, int]()
+    groups = (op for op in module.walk() if isinstance(op, nest.GroupOp))
+    for op, value in ((op, value) for op in groups for value in op.inputs):
+        if isinstance(owner := storage_of(value).owner, WeightOp):
+            size = size_bytes(tensor_type(value))
+            key = owner.resource, op if size > platform.buffers.total_bytes else None
+            sizes[key] = max(size, sizes.get(key, 0))
+    return sum(sizes.values()) / platform.dram_bytes_per_cycle
 
 
 def _apart(function: FuncOp) -> Iterable[set[nest.GroupOp]]:

@@ -12,8 +12,10 @@ import tilewright
 from tilewright.backends.program import Program, load_program
 from tilewright.backends.simulator import simulate
 from tilewright.driver import CompileOptions, load_model, make_context, parse_passes
+from tilewright.driver.choice import LOADS
+from tilewright.driver.pipelines import AUTO
 from tilewright.frontends.acg import load_target
-from tilewright.passes.nest.program_bound import bound_of
+from tilewright.passes.nest.program_bound import bound_of, weight_cycles
 from tilewright.resources import Resources, attach
 from tilewright.zoo.onnx_models import mobilenet
 from tilewright.zoo.quantized import quantized
@@ -116,3 +118,27 @@ def test_weights_of_one_name_come_once():
     found = bound_of(module, load_target("edge16"))
     assert found is not None
     assert found.dram_bytes == 3 * 16
+
+
+@pytest.mark.parametrize(("width", "times"), [(1600, 2), (64, 1)])
+def test_a_weight_that_the_chip_cannot_hold_is_loaded_for_each_layer(width: int, times: int):
+    text = f"""
+      func.func @main(%x: tensor<1x{width}xf32>) -> tensor<1x{width}xf32>
+          attributes {{graph.inputs = ["x"], graph.outputs = ["y"]}} {{
+        %w = graph.weight @w : tensor<{width}x{width}xf32>
+        %a = graph.matmul %x, %w : (tensor<1x{width}xf32>, tensor<{width}x{width}xf32>) -> tensor<1x{width}xf32>
+        %b = graph.unary relu %a : (tensor<1x{width}xf32>) -> tensor<1x{width}xf32>
+        %y = graph.matmul %b, %w : (tensor<1x{width}xf32>, tensor<{width}x{width}xf32>) -> tensor<1x{width}xf32>
+        func.return %y : tensor<1x{width}xf32>
+      }}
+    """
+    given = Parser(make_context(), text).parse_module()
+    values = np.random.default_rng(0).standard_normal((width, width), np.float32)
+    attach(given, Resources({"w": values}))
+    module, machine = load_model(given), load_target("edge16")
+    parse_passes("graph-normalize,convert-graph-to-nest{in_place=true}").apply(make_context(), module)
+    least = weight_cycles(module, machine)
+    assert least == times * width * width * 4 / 16
+    program = check(given, "edge16", AUTO)
+    assert program.predicted["cycles"] >= least
+    assert (LOADS in program.why) == (times > 1)
