@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from math import ceil, prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,22 +23,39 @@ from .rates import rates_of
 
 Floats = NDArray[np.float64]
 
+SUMS = ""
+"""The lines of the products of each result."""
+
 MANY = 32
 """Blocks at most that a dim is looked at in: of more, lanes that the last leaves idle are few."""
+
+
+class Blocks(NamedTuple):
+    """So many points of a line are made together at most, in so many cycles at least."""
+
+    points: int
+    cycles: float
+
+
+class Lines(NamedTuple):
+    """Points of a kernel that differ along one dim, or in what is summed: so many in a line, and whole lines."""
+
+    length: int
+    number: float
 
 
 @dataclass(frozen=True)
 class Option:
     """An instruction for a kernel: what it occupies alone, cycles and energy per point, cycles of the shortest one.
 
-    `needed_cycles` are those per point of all that are needed; `reads` and `writes` energies per byte of the memories
-    of its operands, by tensor of the kernel.
+    `blocks` are those of lines, by the dim of these, or of all that is summed (`SUMS`), where lanes bound them; `reads`
+    and `writes` energies per byte of the memories of its operands, by tensor of the kernel.
     """
 
     node: str
     unit: str
     cycles: float
-    needed_cycles: float
+    blocks: tuple[tuple[str, Blocks], ...]
     energy_pj: float
     shortest: int
     reads: tuple[tuple[str, float], ...]
@@ -55,18 +74,20 @@ class Work:
         self.machine, self.rates, self.shapes = machine, rates_of(machine), shapes
         known: dict[object, tuple[Option, ...]] = {}
         self.options: list[tuple[Option, ...]] = []
+        lines: list[Mapping[str, Lines]] = []
         for step, found in zip(steps, needs, strict=True):
             sizes = tuple(tuple(shapes[value]) for value in (step.target, *(read.value for read in step.reads)))
             key = step.kernel, tuple(step.extents.items()), sizes, found.points, found.written
             if key not in known:
                 known[key] = () if step.is_free else self._options(step, found)
             self.options.append(known[key])
+            lines.append(self._lines(step, found, known[key]))
         weightings = self._weightings()
         self.labels = [" and ".join(name for name, _ in weighting) for weighting in weightings]
         self.cycles = np.array([[_least(weighting, own) for own in self.options] for weighting in weightings])
-        needed = np.array([[_least(one, own, needed=True) for own in self.options] for one in weightings])
-        points = np.array([found.points for found in needs], np.float64)
-        self.total = needed.reshape(len(self.labels), len(points)) * points
+        asked = list(zip(self.options, lines, [found.points for found in needs], strict=True))
+        total = np.array([[_needed(one, *step) for step in asked] for one in weightings])
+        self.total = total.reshape(len(self.labels), len(asked))
         self.sizes = np.array([prod(step.extents.values()) for step in steps], np.float64)
 
     def busy(self) -> tuple[float, str]:
@@ -129,11 +150,9 @@ class Work:
         if self.machine.stages is not None:  # blocks of weights may do more points than there are: a diagonal, say
             extents = {dim.name: dim.limit for dim in capability.dims}
         rate = self.rates.rate(capability, tuple(extents.values()))
-        least = rate.cycles
-        if needed.points:
-            least = max(least, self._sums_in_blocks(step, needed, match, capability, extents) / needed.points)
+        blocks = tuple(self._sums_in_blocks(step, match, capability, extents))
         if is_whole:
-            least = max(least, self._in_blocks(step, match, capability, extents))
+            blocks += tuple(self._in_blocks(step, match, capability, extents))
         memories = {memory.name: memory for memory in self.machine.memories}
         tensors = dict(match.tensors)
         target = step.kernel.target.tensor
@@ -146,20 +165,33 @@ class Work:
             writes = places[target].write_energy_pj_per_byte if target in places else 0.0
             unit = f"unit {mnemonic.unit}"
             found.append(
-                Option(capability.node, unit, rate.cycles, least, rate.energy_pj, ceil(rate.shortest), reads, writes)
+                Option(capability.node, unit, rate.cycles, blocks, rate.energy_pj, ceil(rate.shortest), reads, writes)
             )
         return found
 
-    def _in_blocks(self, step: Step, match: Match, capability: Capability, extents: Mapping[str, int]) -> float:
-        """Cycles per point where all points of a dim are made, which do not fill lanes of a capability: 34 channels are
-        five blocks of 8.
+    def _lines(self, step: Step, needed: Need, options: Sequence[Option]) -> dict[str, Lines]:
+        """The lines that options make in blocks."""
+        found: dict[str, Lines] = {}
+        for name in dict.fromkeys(name for option in options for name, _ in option.blocks):
+            if name != SUMS:
+                found[name] = Lines(step.extents[name], needed.points / step.extents[name])
+                continue
+            (summed,) = _unfolded(step)
+            results = prod(extent for dim, extent in step.extents.items() if dim not in summed)
+            inside = max(0, _results_inside(step, summed, self.shapes) + needed.written - results)
+            found[name] = Lines(prod(step.extents[dim] for dim in summed), inside)
+        return found
+
+    def _in_blocks(
+        self, step: Step, match: Match, capability: Capability, extents: Mapping[str, int]
+    ) -> Iterator[tuple[str, Blocks]]:
+        """Where all points of a dim are made, which do not fill lanes of a capability: five blocks of 8 of 34 channels.
 
         The dim is the only one that some dim of the capability can carry, and that dim its only one but for those that
         others can lie in, too: there, all of its elements count as blocks.  Dims that may be several are left out.
         """
         carried = {dim: names for dim, names in match.slots if step.extents[dim] > 1}
         spread = _unfolded_dims(step) | _in_windows(step, _taps(step)) | _bordered(step, self.shapes)
-        best = 0.0
         for dim, names in carried.items():
             own = [name for name in names if not any(name in other for d, other in carried.items() if d != dim)]
             extent = step.extents[dim]
@@ -175,32 +207,28 @@ class Work:
                 alone = {slot: 1 if slot in own else most for slot, most in extents.items()}
                 alone[capability.dims[i].name] = extent
                 found.append(self.rates.cycles_per_block(capability, tuple(alone.values()), i, block))
-            best = max(best, min(found) * ceil(extent / block) / extent)
-        return best
+            yield dim, Blocks(block, min(found))
 
     def _sums_in_blocks(
-        self, step: Step, needed: Need, match: Match, capability: Capability, extents: Mapping[str, int]
-    ) -> float:
-        """Cycles of what is needed of a product whose sums do not fill lanes: 27 taps are four blocks of 8.
+        self, step: Step, match: Match, capability: Capability, extents: Mapping[str, int]
+    ) -> Iterator[tuple[str, Blocks]]:
+        """Where the sums of a product do not fill lanes: 27 taps are four blocks of 8.
 
         An instruction with `n` in lanes that sum up gives each of its results `n` times its other sums at most, and
         costs at least `ceildiv(n, lanes)` times these: a result of `t` products is in `ceildiv(t, lanes)` blocks,
         wherever its taps lie.  Of results at the border, which have fewer, each product counts as part of a block.
         """
         if self.machine.stages is not None or not _unfolded(step):
-            return 0.0
+            return
         (summed,) = _unfolded(step)
         carried = dict(match.slots)
         slots = {slot for dim in summed if step.extents[dim] > 1 for slot in carried[dim]}
         lanes = [i for i, slot in enumerate(capability.dims) if slot.name in slots and slot.lanes > 1]
         taps = prod(step.extents[dim] for dim in summed)
         block = capability.dims[lanes[0]].lanes if len(lanes) == 1 else 1
-        if taps % block == 0 or taps > MANY * block:
-            return 0.0
-        cycles = self.rates.cycles_per_block(capability, tuple(extents.values()), lanes[0], block)
-        results = prod(extent for name, extent in step.extents.items() if name not in summed)
-        inside = max(0, _results_inside(step, summed, self.shapes) + needed.written - results)
-        return cycles * (needed.points / block + inside * (ceil(taps / block) - taps / block))
+        if taps % block and taps <= MANY * block:
+            cycles = self.rates.cycles_per_block(capability, tuple(extents.values()), lanes[0], block)
+            yield SUMS, Blocks(block, cycles)
 
     def _weightings(self) -> list[tuple[tuple[str, float], ...]]:
         """Each node and unit alone; of two between which kernels choose, those at which some kernel is indifferent."""
@@ -308,10 +336,34 @@ def _unfolded_dims(step: Step) -> set[str]:
     return {dim for run in _unfolded(step) if len(run) > 1 for dim in run}
 
 
-def _least(weighting: Sequence[tuple[str, float]], options: Sequence[Option], *, needed: bool = False) -> float:
+def _least(weighting: Sequence[tuple[str, float]], options: Sequence[Option]) -> float:
+    """Weighted cycles per point of the best option."""
+    return min((weight * option.cycles for weight, option in _weighted(weighting, options)), default=0.0)
+
+
+def _needed(
+    weighting: Sequence[tuple[str, float]], options: Sequence[Option], lines: Mapping[str, Lines], points: int
+) -> float:
+    """Weighted cycles of so many points, each made by some option: those of a line perhaps by several."""
+    weighted = _weighted(weighting, options)
+    best = points * _least(weighting, options)
+    for name, (length, number) in lines.items():
+        ways = [(weight, dict(option.blocks).get(name, Blocks(1, option.cycles))) for weight, option in weighted]
+        blocks = {Blocks(way.points, weight * way.cycles) for weight, way in ways}
+        others = (points - number * length) * min(block.cycles / block.points for block in blocks)
+        best = max(best, number * _least_of_line(length, tuple(sorted(blocks))) + others)
+    return best
+
+
+def _weighted(weighting: Sequence[tuple[str, float]], options: Sequence[Option]) -> list[tuple[float, Option]]:
     weights = dict(weighting)
-    found = (
-        max(weights.get(o.node, 0.0), weights.get(o.unit, 0.0)) * (o.needed_cycles if needed else o.cycles)
-        for o in options
-    )
-    return min(found, default=0.0)
+    return [(max(weights.get(o.node, 0.0), weights.get(o.unit, 0.0)), o) for o in options]
+
+
+@lru_cache(maxsize=1 << 12)
+def _least_of_line(length: int, blocks: Sequence[Blocks]) -> float:
+    """The least cycles of blocks that make a line together."""
+    least = [0.0]
+    for made in range(1, length + 1):
+        least.append(min(block.cycles + least[max(0, made - block.points)] for block in blocks))
+    return least[-1]

@@ -340,3 +340,17 @@ def test_sums_in_blocks_of_what_is_needed():
     y = convolution(net, 3, 3, 8)
     z = net.kernel("Y[k, p, q] = exp(A[k, p, q])", (16, 7, 8), {"k": 16, "p": 7, "q": 8}, A=y)
     assert bound(net, z, machine=load_target("cocco_npu")).terms["work of MXU"] == 16 * 7 * 8 * 7 / 64
+
+
+@pytest.mark.parametrize(("results", "positions"), [(5, 3), (34, 5), (5, 1), (9, 2), (6, 4)])
+def test_blocks_of_results_that_two_ways_make(results: int, positions: int):
+    """64 channels fill an array of `cocco_npu` with four results of a position, or four positions of a result.
+
+    So some results may be made in fours, and the others position by position: 5 x 3 are three blocks and one.
+    """
+    net = Floats()
+    x, w, dims = net.tensor(64, positions), net.tensor(results, 64), {"k": results, "q": positions, "c": 64}
+    y = net.kernel("Y[k, q] += X[c, q] * W[k, c]", (results, positions), dims, X=x, W=w)
+    found = bound(net, y, machine=load_target("cocco_npu")).terms["work of MXU"]
+    ways = (-(-some // 4) * positions + (results - some) * -(-positions // 4) for some in range(results + 1))
+    assert results * positions / 4 <= found <= min(ways)
