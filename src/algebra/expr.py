@@ -146,6 +146,19 @@ def accesses(statement: Statement) -> tuple[Access | Strided, ...]:
     return (statement.target, *accesses_of(statement.value))
 
 
+def factors_of(value: Expr) -> tuple[Access | Strided, ...]:
+    """The accesses that `value` multiplies, left to right; none where anything else is in it."""
+    if not isinstance(value, Call):
+        return () if isinstance(value, Num | Name) else (value,)
+    found = [factors_of(arg) if value.fn == "mul" else () for arg in value.args]
+    return tuple(access for each in found for access in each) if all(found) else ()
+
+
+def sums_pairs(statement: Statement) -> bool:
+    """Whether a statement sums products of two elements."""
+    return statement.reduce == "+=" and len(factors_of(statement.value)) == 2
+
+
 def tensors_of(statement: Statement) -> tuple[str, ...]:
     """Tensor names without repetition, the target first, then in order of first appearance in the value."""
     return _unique(access.tensor for access in accesses(statement))

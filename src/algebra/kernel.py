@@ -16,7 +16,20 @@ import numpy as np
 from ..errors import TilewrightError
 from .contraction import add_to, make_contraction
 from .element import WITHOUT_SUMS, is_float, limits
-from .expr import Access, Call, Expr, Name, Num, Statement, Strided, accesses_of, dims_of, print_expr, substitute
+from .expr import (
+    Access,
+    Call,
+    Expr,
+    Name,
+    Num,
+    Statement,
+    Strided,
+    accesses_of,
+    dims_of,
+    factors_of,
+    print_expr,
+    substitute,
+)
 from .functions import call_function, cast, common_dtype, to_int64
 from .layout import Array, Index, Layout, Operand, fix_axes, injective_axes, make_layout, restrict, split
 
@@ -136,7 +149,7 @@ def _body(
 ) -> Body:
     if reduce == "=":
         return _chunked(_assignment(value, compiled, target, sources), shape, target, sources)
-    if reduce == "+=" and len(sources) == 2 and _is_product(value):
+    if reduce == "+=" and len(sources) == len(factors_of(value)) == 2:
         contraction = make_contraction(shape, target, sources[0], sources[1])
         if contraction is not None:
             return lambda t, s, scalars: contraction(t, s[0], s[1])
@@ -145,12 +158,6 @@ def _body(
         return _looped(reduce, compiled, shape, reduced, target, sources)
     body = _reduction(reduce, compiled, shape, reduced)
     return _chunked(body, shape, target, sources)
-
-
-def _is_product(value: Expr) -> bool:
-    if not isinstance(value, Call) or value.fn != "mul":
-        return False
-    return all(isinstance(arg, Access | Strided) for arg in value.args)
 
 
 def _chunked(body: Body, shape: tuple[int, ...], target: Layout, sources: Sequence[Layout]) -> Body:

@@ -27,11 +27,11 @@ from ..files import file_error, make_folder, write_file
 from ..frontends.acg import load_target
 from ..frontends.input_shapes import InputShapes
 from ..frontends.main_function import main_module
-from ..interpreters.graph import run_graph
+from ..interpreters.graph import argument_names, result_names, run_graph
 from ..machine.stage_isa import StageIsa
 from ..passes.functions import copy_into, functions_of
 from ..passes.graph_to_codelet.read import Reader
-from ..passes.names import unique_name, value_names
+from ..passes.names import unique_name
 from ..resources import Resources, attach, resources_of
 from .models import compile, load_model, make_context
 from .pipelines import parse_passes, pipeline_of
@@ -61,7 +61,7 @@ class Step:
         if self.program is not None:
             return {t.name: (t.shape, np.dtype(t.dtype)) for t in self.program.tensors if t.role == role}
         assert self.module is not None
-        return signature_of(functions_of(self.module)[0], f"graph.{role}s")
+        return signature_of(functions_of(self.module)[0], role)
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ def compile_hosted(
             steps.append(Step(made, names, None, tuple(parts.reasons[op] for op in part)))
         else:
             steps.append(Step(None, names, compile(made, target)))
-    named = zip(value_names(function, "graph.outputs"), parts.returned, strict=True)
-    inputs = signature_of(function, "graph.inputs")
+    named = zip(result_names(function), parts.returned, strict=True)
+    inputs = signature_of(function, "input")
     return HostedProgram(tuple(steps), {name: parts.name(value) for name, value in named}, inputs)
 
 
@@ -140,12 +140,12 @@ def load_integers(model: str | Path, target: str | Path, shapes: InputShapes | N
     return load_model(model, shapes, pipeline_of(load_target(target)).products)
 
 
-def signature_of(function: FuncOp, which: str) -> Signature:
-    """Shapes and types of a function's inputs or outputs (`graph.inputs`, `graph.outputs`) by name."""
+def signature_of(function: FuncOp, role: str) -> Signature:
+    """Shapes and types of a function's inputs or outputs by name."""
     last = function.body.block.last_op
     assert isinstance(last, ReturnOp)
-    values = function.body.block.args if which == "graph.inputs" else last.arguments
-    named = zip(value_names(function, which), values, strict=True)
+    inputs = zip(argument_names(function), function.body.block.args, strict=True)
+    named = inputs if role == "input" else zip(result_names(function), last.arguments, strict=True)
     return {name: (shape_of(x), np.dtype(dtype_of(element_of(x)))) for name, x in named}
 
 
@@ -187,7 +187,7 @@ class Parts:
         self.sources: dict[Operation, tuple[SSAValue, ...]] = {}
         self.reasons: dict[Operation, str] = {}
         self.names: dict[SSAValue, str] = {}
-        for value, name in zip(function.body.block.args, value_names(function, "graph.inputs"), strict=True):
+        for value, name in zip(function.body.block.args, argument_names(function), strict=True):
             self.names[value] = name
         self._find(list(function.body.block.ops), reader)
         self.levels: dict[Operation, int] = {}

@@ -15,8 +15,8 @@ from ..arrays import Array, Comparison, check_shapes, compare, make_inputs, read
 from ..dialects import graph
 from ..dialects.types import shape_of
 from ..errors import TilewrightError
+from ..interpreters.graph import argument_names
 from ..passes.functions import functions_of
-from ..passes.names import value_names
 from .run_options import RunOptions
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ SAME = (graph.CastOp, graph.ReshapeOp, graph.TransposeOp, graph.ExpandOp, graph.
 def check_given(module: ModuleOp, options: RunOptions) -> None:
     """Raise the error of an inputs file that a network does not take, before it is compiled."""
     if options.inputs is not None:
-        _given([name for op in functions_of(module) for name in value_names(op, "graph.inputs")], options.inputs)
+        _given([name for op in functions_of(module) for name in argument_names(op)], options.inputs)
 
 
 def choose_inputs(
@@ -60,7 +60,7 @@ def rows_of_inputs(module: ModuleOp) -> dict[str, int]:
     """Inputs of a network that are indices of tables -> the rows of the smallest one."""
     found: dict[str, int] = {}
     for function in functions_of(module):
-        for name, value in zip(value_names(function, "graph.inputs"), function.body.block.args, strict=True):
+        for name, value in zip(argument_names(function), function.body.block.args, strict=True):
             rows = _rows_of(value)
             found |= {name: min(rows)} if rows else {}
     return found

@@ -281,8 +281,9 @@ def _names(entry: func.FuncOp, attribute: str, prefix: str, count: int) -> list[
     if not isinstance(given, ArrayAttr):
         return [f"{prefix}{i}" for i in range(count)]
     names = [item.data for item in cast(ArrayAttr[Any], given) if isinstance(item, StringAttr)]
-    if len(names) != count:
-        raise TilewrightError("program", f"@{entry.sym_name.data}", f"{count} strings in {attribute}", str(given))
+    if len(names) != count or len(set(names)) != count:
+        expected = f"{count} different strings in {attribute}"
+        raise TilewrightError("program", f"@{entry.sym_name.data}", expected, str(given))
     return names
 
 

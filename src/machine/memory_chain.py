@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ..algebra.expr import Access, Call, Strided
+from ..algebra.expr import factors_of
 from .complaint import Complaint
 from .model import Capability, Compute, Machine, Memory
 from .paths import reachable
@@ -30,18 +30,13 @@ def multiply_accumulates(machine: Machine) -> Iterator[Capability]:
     """The capabilities of compute nodes that sum products of operands, in the order of the file."""
     for compute in machine.computes:
         for capability in compute.capabilities:
-            if capability.statement.reduce == "+=" and _is_product(capability.statement.value):
+            if capability.statement.reduce == "+=" and len(factors_of(capability.statement.value)) > 1:
                 yield capability
 
 
 def multiply_accumulate(machine: Machine) -> Capability | None:
     """The first capability of a compute node that sums products of operands, or None."""
     return next(multiply_accumulates(machine), None)
-
-
-def _is_product(value: object) -> bool:
-    factors = value.args if isinstance(value, Call) and value.fn == "mul" else ()
-    return bool(factors) and all(isinstance(f, Access | Strided) or _is_product(f) for f in factors)
 
 
 def memory_chain(machine: Machine, capability: Capability) -> MemoryChain:

@@ -16,12 +16,12 @@ from ...dialects.acg import machine_of
 from ...dialects.codelet import CodeletOp, ProgramOp
 from ...dialects.types import Role, element_of, shape_of
 from ...errors import TilewrightError
+from ...interpreters.graph import argument_names, result_names
 from ...machine import Machine
 from ...machine.stage_isa import StageIsa
 from ...resources import Resources, resources_of
 from ...search.tiles.choice import Effort
 from ..functions import functions_of
-from ..names import value_names
 from .choose import choose_tiles
 from .layer import LayerBuilder
 from .places import Places, digits_of, packing_of
@@ -76,8 +76,8 @@ class StagesProgram:
         """The program of the function."""
         last = self.function.body.block.last_op
         assert isinstance(last, ReturnOp)
-        inputs = list(zip(self.function.body.block.args, value_names(self.function, "graph.inputs"), strict=True))
-        outputs = list(zip(last.arguments, value_names(self.function, "graph.outputs"), strict=True))
+        inputs = list(zip(self.function.body.block.args, argument_names(self.function), strict=True))
+        outputs = list(zip(last.arguments, result_names(self.function), strict=True))
         self.places.names.update(name for _, name in (*inputs, *outputs))
         needed = self._needed(last)
         for value, name in inputs:

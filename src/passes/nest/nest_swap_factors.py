@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ...algebra.expr import Access, Call, Statement
+from ...algebra.expr import Call, Statement, sums_pairs
 from ...costs.fusion.of_machine import platform_of
 from ...costs.mapping.binding import Pricer, pricer_of
 from ...costs.mapping.matching import match
@@ -127,9 +127,7 @@ def _swap(function: FuncOp, pricer: Pricer) -> None:
 
 def is_product(kernel: Kernel) -> bool:
     """Whether a kernel sums products of two tensors."""
-    value = kernel.statement.value
-    factors = value.args if isinstance(value, Call) and value.fn == "mul" else ()
-    return kernel.statement.reduce == "+=" and len(factors) == 2 and all(isinstance(f, Access) for f in factors)
+    return sums_pairs(kernel.statement)
 
 
 def swapped(

@@ -22,11 +22,12 @@ from ...dialects.nest import RowsOp as NestRowsOp
 from ...dialects.nest import ViewOp as NestViewOp
 from ...dialects.types import Role, shape_of, size_bytes, tensor_type
 from ...errors import InfeasibleError, TilewrightError
+from ...interpreters.graph import argument_names, result_names
 from ...machine import Machine
 from ...remembered import remembered
 from ...resources import Resources, resources_of
 from ..functions import functions_of
-from ..names import take_name, value_names
+from ..names import take_name
 from ..nest.storage import readers_of, storage_of
 from .fused_marks import BY_SAMPLE, RELOADED, kept_maps, marked_groups
 from .group_codelets import build_codelet, build_copy
@@ -91,7 +92,7 @@ class _Converter:
 
     def convert(self) -> ProgramOp:
         """The program of the function."""
-        for value, name in zip(self.function.body.block.args, value_names(self.function, "graph.inputs"), strict=True):
+        for value, name in zip(self.function.body.block.args, argument_names(self.function), strict=True):
             if name in self.taken:
                 raise TilewrightError("unsupported", name, "inputs and outputs with different names", "one of both")
             self._tensor(value, name, Role.INPUT)
@@ -105,7 +106,7 @@ class _Converter:
         assert isinstance(last, ReturnOp)
         found: dict[SSAValue, tuple[str, SSAValue]] = {}
         self.copied: list[tuple[str, SSAValue]] = []
-        names = value_names(self.function, "graph.outputs")
+        names = result_names(self.function)
         for value, name in zip(last.arguments, names, strict=True):
             root = storage_of(value)
             if isinstance(root.owner, GroupOp) and root not in found:

@@ -1,6 +1,6 @@
 """`convert-nest-to-gpu`: mapped groups become kernels of blocks of threads."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 
-from ...algebra.expr import Access, Call, Expr, print_statement, reduction_dims
+from ...algebra.expr import factors_of, print_statement, reduction_dims
 from ...costs.hierarchy import Architecture, Problem, architecture_of
 from ...dialects import nest
 from ...dialects.acg import machine_of
@@ -90,19 +90,8 @@ def plan_of_group(group: nest.GroupOp, machine: Machine) -> Plan:
 
 def _sums_products(kernel: nest.KernelOp) -> bool:
     statement = kernel.statement.data
-    product = all(_factors(statement.value))
-    return product and (statement.reduce == "+=" or (statement.reduce == "=" and not reduction_dims(statement)))
-
-
-def _factors(value: Expr) -> Iterator[bool]:
-    match value:
-        case Access():
-            yield True
-        case Call("mul", args):
-            for arg in args:
-                yield from _factors(arg)
-        case _:
-            yield False
+    product = factors_of(statement.value)
+    return bool(product) and (statement.reduce == "+=" or (statement.reduce == "=" and not reduction_dims(statement)))
 
 
 def _check_types(capability: Capability, arch: Architecture, problem: Problem, elements: dict[str, str]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...algebra.affine import Affine, index_forms
-from ...algebra.expr import Access, Call, accesses, print_statement
+from ...algebra.expr import Access, accesses, print_statement, sums_pairs
 from ...dialects import nest
 from ...errors import TilewrightError
 from ...search.tiles import Loop
@@ -85,11 +85,8 @@ def sum_form(kernel: nest.KernelOp, extents: Mapping[str, int]) -> SumForm:
     """The parts of `Y += X * W`; `TilewrightError` where it is no sum of products that an array takes."""
     statement = kernel.statement.data
     output, *factors = forms(kernel)
-    match statement.value:
-        case Call("mul", (Access(), Access())) if statement.reduce == "+=" and len(factors) == 2:
-            pass
-        case _:
-            raise unsupported(kernel, "a sum of products of two tensors", print_statement(statement))
+    if not sums_pairs(statement):
+        raise unsupported(kernel, "a sum of products of two tensors", print_statement(statement))
     first, second = factors
     compound = [any(len(axis.terms) > 1 for axis in factor.axes) for factor in factors]
     given, weight = (second, first) if compound[1] and not compound[0] else (first, second)

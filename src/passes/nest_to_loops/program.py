@@ -17,12 +17,12 @@ from ...dialects.layer_attributes import nodes_of, set_layers
 from ...dialects.mnemonic import ProgramOp
 from ...dialects.types import Role, dtype_of, shape_of
 from ...errors import TilewrightError
+from ...interpreters.graph import argument_names, result_names
 from ...machine import Machine
 from ...machine.layer_table import LayerRecorder
 from ...resources import Resources
 from ...search.tiles import Buffers, Loop, choose
 from ...search.tiles.choice import Block, blocks_of, vector_tiles
-from ..names import value_names
 from .array_code import emit_sums
 from .blocks import in_blocks, layers_in_blocks
 from .emitter import Emitter, Target
@@ -71,10 +71,10 @@ class LoopsProgram:
         """The program of the function."""
         last = self.function.body.block.last_op
         assert isinstance(last, ReturnOp)
-        names = value_names(self.function, "graph.outputs")
+        names = result_names(self.function)
         self.outputs: dict[SSAValue, str] = dict(zip(last.arguments, names, strict=True))
         self.inputs: dict[SSAValue, str] = dict(
-            zip(self.function.body.block.args, value_names(self.function, "graph.inputs"), strict=True)
+            zip(self.function.body.block.args, argument_names(self.function), strict=True)
         )
         self.table.names.update([*self.outputs.values(), *self.inputs.values()])
         for op in self.function.body.block.ops:

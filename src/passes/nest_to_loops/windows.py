@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import SSAValue
 
 from ...algebra.blocked import BlockedLayout
-from ...algebra.expr import Access, Call, print_statement
+from ...algebra.expr import Access, factors_of, print_statement
 from ...dialects import nest
 from ...dialects.types import shape_of
 from ...errors import TilewrightError
@@ -27,11 +27,8 @@ if TYPE_CHECKING:
 def is_depthwise(kernel: nest.KernelOp) -> bool:
     """Whether a sum of products has a channel of its own for each result: `Y[c, p] += X[c, p + r] * W[c, r]`."""
     output, *factors = forms(kernel)
-    match kernel.statement.data.value:
-        case Call("mul", (Access(), Access())) if len(factors) == 2:
-            pass
-        case _:
-            return False
+    if len(factors_of(kernel.statement.data.value)) != 2:
+        return False
     first, second = factors
     summed = (first.dims & second.dims) - output.dims
     taps = {dim for factor in factors for axis in factor.axes if len(axis.names) > 1 for dim in axis.names}

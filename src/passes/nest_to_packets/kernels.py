@@ -20,9 +20,11 @@ from ...algebra.expr import (
     Statement,
     accesses_of,
     dims_of,
+    factors_of,
     reduction_dims,
     substitute,
     substitute_statement,
+    sums_pairs,
     walk,
 )
 from ...arrays import Array
@@ -245,13 +247,8 @@ def _with(program: Program, step: Step, reader: Step, value: Expr) -> Statement 
 
 def is_byte_product(statement: Statement, values: Mapping[str, Value]) -> bool:
     """Whether a statement sums products of two tensors of bytes."""
-    value = statement.value
-    if statement.reduce != "+=" or not (isinstance(value, Call) and value.fn == "mul"):
-        return False
-    factors = [arg for arg in value.args if isinstance(arg, Access)]
-    return len(factors) == 2 and all(
-        ELEMENT_TYPES[values[factor.tensor].type_name].itemsize == 1 for factor in factors
-    )  # fmt: skip
+    types = [values[factor.tensor].type_name for factor in factors_of(statement.value)]
+    return sums_pairs(statement) and all(ELEMENT_TYPES[type_name].itemsize == 1 for type_name in types)
 
 
 def replaced(expr: Expr, access: Access, value: Expr) -> Expr:

@@ -10,7 +10,7 @@ from itertools import product
 from math import prod
 
 from ...algebra.affine import Affine, index_forms
-from ...algebra.expr import Access, Call, Name, Num, Statement, print_statement
+from ...algebra.expr import Access, Call, Name, Num, Statement, accesses, print_statement, sums_pairs
 from ...errors import TilewrightError
 
 WIDE_CHANNEL_BYTES = 16
@@ -70,9 +70,7 @@ class Contraction:
 
 def is_contraction(statement: Statement) -> bool:
     """Whether the statement sums products of two tensors."""
-    value = statement.value
-    pair = isinstance(value, Call) and value.fn == "mul" and all(isinstance(arg, Access) for arg in value.args)
-    return statement.reduce == "+=" and pair and isinstance(statement.target, Access)
+    return sums_pairs(statement) and all(isinstance(access, Access) for access in accesses(statement))
 
 
 @dataclass(frozen=True)

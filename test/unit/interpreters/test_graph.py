@@ -90,7 +90,7 @@ def test_missing_weights_and_functions():
     with pytest.raises(TilewrightError, match="@other: expected a function with a body"):
         run_graph(network(), INPUTS, function="other")
     wrong = parse(NETWORK.replace('["a", "b"]', '["a"]'))
-    with pytest.raises(TilewrightError, match=r"2 strings in graph\.inputs"):
+    with pytest.raises(TilewrightError, match=r"2 different strings in graph\.inputs"):
         run_graph(wrong, INPUTS)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ....algebra.element import ELEMENT_TYPES
-from ....algebra.expr import Call, Expr, Name, Num, Strided
+from ....algebra.expr import Call, Expr, Name, Num, Strided, factors_of
 from ....arrays import Array
 from ....errors import TilewrightError
 from ....machine.packet_program import Code, Instruction, Isa, Loop, PacketProgram, packets_of
@@ -136,10 +136,9 @@ class Encoder:
         dense = all(p.type_name in ("u8", "i8") and [s for _, s in p.strides] == ["1"] for p in item.places)
         if reduce == "=" and isinstance(value, Strided) and dense and len(item.extents) == 1:
             return x.COPY
-        pair = isinstance(value, Call) and value.fn == "mul" and all(isinstance(a, Strided) for a in value.args)
         places = self.places(item)
         sizes = [abs(type_code(place.type_name)) for place in places]
-        if pair and reduce == "+=" and sizes == [4, 1, 1] and len(item.extents) == 2:
+        if reduce == "+=" and len(factors_of(value)) == 2 and sizes == [4, 1, 1] and len(item.extents) == 2:
             inner = dims[-1]
             if dict(places[0].strides).get(inner, "0") == "0":
                 return x.PRODUCT

@@ -5,7 +5,7 @@ that are not there come from the next memory that keeps the tensor, and sums tha
 that several children ask for in a step leaves once.  Units multiply what is in the memories and add to the sums there.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ....algebra.affine import Affine, index_forms
 from ....algebra.evaluate import padded
-from ....algebra.expr import Access, Call, Expr, Statement, print_statement, reduction_dims, tensors_of
+from ....algebra.expr import Access, Statement, factors_of, print_statement, reduction_dims, tensors_of
 from ....arrays import undefined
 from ....costs.exact.axes import axes_of, tile_words
 from ....costs.exact.model import ExactPrices, Work, prices_of
@@ -48,8 +48,8 @@ class NestKernel:
 
         `TilewrightError` (kind `unsupported`) for what is no sum of products.
         """
-        factors = list(_factors(self.statement.value))
-        if None in factors or not (self.statement.reduce == "+=" or self._is_product()):
+        factors = [access for access in factors_of(self.statement.value) if isinstance(access, Access)]
+        if not factors or not (self.statement.reduce == "+=" or self._is_product()):
             expected = "a sum of products of tensors, which multiply-accumulators compute"
             lever = "compile it for a target with instructions"
             raise TilewrightError("unsupported", problem.name, expected, print_statement(self.statement), lever)
@@ -58,7 +58,7 @@ class NestKernel:
         found: list[Operand] = []
         arrays: list[Array] = []
         for name in names:
-            uses = [access for access in factors if access is not None and access.tensor == name]
+            uses = [access for access in factors if access.tensor == name]
             forms = index_forms(uses[0])
             array, constants = self._reached(uses[0], forms, extents)
             found.append(Operand(name, array.shape, constants, _coefficients(forms, problem), len(uses)))
@@ -85,18 +85,6 @@ class NestKernel:
 
 def _coefficients(forms: tuple[Affine, ...], problem: Problem) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(form.coefficient(dim) for dim in problem.dims) for form in forms)
-
-
-def _factors(value: Expr) -> Iterator[Access | None]:
-    """The accesses that a value multiplies; None for anything else."""
-    match value:
-        case Access():
-            yield value
-        case Call("mul", args):
-            for arg in args:
-                yield from _factors(arg)
-        case _:
-            yield None
 
 
 CHUNK = 1 << 22

@@ -24,7 +24,7 @@ from tilewright.driver import make_context, parse_passes, reference
 from tilewright.errors import TilewrightError
 from tilewright.frontends.integer_layers import IntegerLayers
 from tilewright.interpreters.codelet import run_program
-from tilewright.passes.names import value_names
+from tilewright.interpreters.graph import argument_names
 from tilewright.resources import resources_of
 
 RNG = np.random.default_rng(7)
@@ -423,7 +423,7 @@ def test_codelets_mean_what_the_graph_does(name: str) -> None:
     """The interpreter runs them, which knows no instructions, on tensors as they lie."""
     module, context = KERNELS[name](), make_context()
     function = next(op for op in module.body.block.ops if isinstance(op, FuncOp))
-    named = zip(value_names(function, "graph.inputs"), function.body.block.args, strict=True)
+    named = zip(argument_names(function), function.body.block.args, strict=True)
     given = {n: RNG.integers(-128, 128, shape_of(x)).astype(dtype_of(element_of(x))) for n, x in named}
     expected = reference(module, given)
     passes = "graph-normalize,graph-quantize,graph-integers,convert-graph-to-codelet"
