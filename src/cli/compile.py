@@ -32,14 +32,10 @@ from .run_tables import add_dram_option, add_layer_options, show_dram, show_laye
 from .tables import energy, number, print_table, progress_bar
 
 if TYPE_CHECKING:
-    from ..backends.program import Program
-    from ..driver import CompileOptions
-    from ..frontends.input_shapes import InputShapes
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from ..backends.program import Program
+    from ..driver import CompileOptions
     from ..frontends.input_shapes import InputShapes
 
 

@@ -144,9 +144,7 @@ def rows_of(make: Arithmetic, x: View, axis: int, indices: View) -> View:
     places = counting(views, shape, len(indices.shape), indices.dtype)
     given = views.broadcast(indices, range(indices.rank), shape)
     chosen = make.cast(make.binary("eq", given, places), x.dtype)
-    made = dot(make, chosen, x, ((), ()), ((indices.rank,), (axis,)))
-    before = range(indices.rank, indices.rank + axis)
-    return views.transpose(made, [*before, *range(indices.rank), *range(indices.rank + axis, made.rank)])
+    return _placed(views, dot(make, chosen, x, ((), ()), ((indices.rank,), (axis,))), indices.rank, axis)
 
 
 def _looked_up(make: Arithmetic, x: View, axis: int, indices: View) -> View:
@@ -157,8 +155,12 @@ def _looked_up(make: Arithmetic, x: View, axis: int, indices: View) -> View:
     table = views.whole(views.reshape(views.transpose(x, [axis, *rest]), [rows, prod(shape)]))
     at = views.whole(index)
     made = views.reshape(views.of(views.emit(lambda: graph.LookupOp(table, at))), [*index.shape, *shape])
-    before = range(index.rank, index.rank + axis)
-    return views.transpose(made, [*before, *range(index.rank), *range(index.rank + axis, made.rank)])
+    return _placed(views, made, index.rank, axis)
+
+
+def _placed(views: Views, rows: View, rank: int, axis: int) -> View:
+    """Rows with the axes of their indices, which are the first `rank` ones, in the place of `axis`."""
+    return views.transpose(rows, [*range(rank, rank + axis), *range(rank), *range(rank + axis, rows.rank)])
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def binary(scope: Scope, node: Node) -> Sequence[Value]:
         return (_power(scope, node),)
     last = len(node.inputs) - 1
     for index in range(1, last + 1):
-        right = _aligned(scope, node, value, scope.tensor(node, index))
+        right = aligned(scope, node, value, scope.tensor(node, index))
         name = node.outputs[0] if index == last else f"{node.outputs[0]}.{index}"
         value = scope.emit(graph.BinaryOp(BINARY[node.op], value, right), name)
     return (value,)
@@ -100,7 +100,7 @@ def _power(scope: Scope, node: Node) -> SSAValue:
     return make.cast(make.binary("pow", make.cast(base, wide), make.cast(exponent, wide)), scope.dtype(node, 0))
 
 
-def _aligned(scope: Scope, node: Node, left: SSAValue, right: SSAValue) -> SSAValue:
+def aligned(scope: Scope, node: Node, left: SSAValue, right: SSAValue) -> SSAValue:
     """Before opset 7 the right side lines up with the left one from attribute `axis` on."""
     shape, rank = shape_of(right), len(shape_of(left))
     axis = node.integer("axis", rank - len(shape))

@@ -6,9 +6,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ...dialects import graph
-from ...dialects.types import shape_of
 from .arguments import broadcast_shape, numpy_type
-from .elementwise import NUMBERS
+from .elementwise import NUMBERS, aligned
 from .formulas import Formulas
 from .scope import Node, Scope, Value
 
@@ -22,13 +21,9 @@ SIGNED = ("int8", "int32", "int64")
 
 
 def _pair(scope: Scope, node: Node) -> tuple[SSAValue, SSAValue]:
-    """The two operands; before opset 7 the right one lines up with the left one from attribute `axis` on."""
+    """The two operands, the right one lined up."""
     left, right = scope.tensor(node, 0), scope.tensor(node, 1)
-    if node.version < 7 and "axis" in node.attributes:
-        rank, shape = len(shape_of(left)), shape_of(right)
-        padding = rank - node.integer("axis", 0) - len(shape)
-        right = Formulas(scope, node).reshape(right, (*shape, *(1,) * padding))
-    return left, right
+    return left, aligned(scope, node, left, right)
 
 
 def comparison(scope: Scope, node: Node) -> Sequence[Value]:

@@ -1,14 +1,14 @@
 """Sums of products on packets: the plan of register tiles, the loops around them, and the tensors' forms in memory."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeVar
 
 from ...arrays import Array
 from ...errors import InfeasibleError
 from ...machine.packet_program import Packing
-from ...machine.packet_storage import Storage
+from ...machine.packet_storage import Storage, Stored
 from .correction import Correction, layout_of
 from .emit import Emitter
 from .regions import Region, Repeat, Straight
@@ -143,6 +143,14 @@ class Addresses:
     vector: Array | None = None
 
 
+def scalar_tensor(storage: Storage, c: Contraction, type_name: str) -> Stored:
+    """The scalar operand as an input of the program."""
+    return storage.tensor(
+        c.scalar, "input", type_name, c.scalar_shape, c.scalar_strides, c.scalar_bytes,
+        origin_bytes=c.scalar_origin_bytes,
+    )  # fmt: skip
+
+
 class Kernel:
     """All regions of a sum of products; its tensors are the program's own, or lie where `addresses` says."""
 
@@ -195,10 +203,8 @@ class Kernel:
         """Addresses of the tensors, in the forms that the kernel reads and writes."""
         c, storage = self.contraction, self.storage
         tiles = tuple(item.plan.vectors for item in columns for _ in range(item.count))
-        batch_axes = len(c.batch)
-        reduced = len(c.vector_axes) - batch_axes - sum(role == "lane" for role in c.target_order)
         packing = Packing(
-            c.vector_axes, batch_axes, reduced, c.sources, self.multiply.lanes, self.multiply.group, tiles,
+            c.vector_axes, len(c.batch), c.reduced_axes, c.sources, self.multiply.lanes, self.multiply.group, tiles,
             self.multiply.flip,
         )  # fmt: skip
         rows, given = c.row_count * c.batches, self.addresses
@@ -212,24 +218,15 @@ class Kernel:
         if given is not None:
             self.x, self.out = given.scalar, given.target
             return
-        self.x = storage.tensor(
-            c.scalar, "input", self.types[1], c.scalar_shape, c.scalar_strides, c.scalar_bytes,
-            origin_bytes=c.scalar_origin_bytes,
-        ).address  # fmt: skip
+        self.x = scalar_tensor(storage, c, self.types[1]).address
         self.out = storage.tensor(
             c.target, "output", self.types[0], c.target_shape, self.target_strides(), rows * self.pitch
         ).address
 
     def target_strides(self) -> tuple[int, ...]:
-        """Lanes side by side, then rows, then batches, each in the order of the target's axes."""
+        """Lanes side by side, then rows, then batches."""
         c = self.contraction
-        steps = {"lane": 4, "row": self.pitch, "batch": self.pitch * c.row_count}
-        strides = [0] * len(c.target_shape)
-        for axis in reversed(range(len(c.target_shape))):
-            role = c.target_order[axis]
-            strides[axis] = steps[role]
-            steps[role] *= c.target_shape[axis]
-        return tuple(strides)
+        return c.target_strides(lane=WORD_BYTES, row=self.pitch, batch=self.pitch * c.row_count)
 
     def column(self, columns: Columns) -> list[Region]:
         """One tile of columns: pointers to the first row, the rows, and on to the next tile."""
@@ -254,8 +251,7 @@ class Kernel:
         if level < len(self.contraction.rows) - 1:
             inner = emitter.pool.take(emitter.scalars)
             step = (emitter.add(inner, pointers.row, 0), emitter.add(pointers.row, pointers.row, walk.step_bytes))
-            moved = Pointers(inner, *(getattr(pointers, name) for name in ("tile", "vector", "target", "sums", "zero")))
-            items = self.rows(level + 1, columns, moved)
+            items = self.rows(level + 1, columns, replace(pointers, row=inner))
             emitter.pool.give(emitter.scalars, inner)
             return [Repeat(walk.extent, (Straight(step), *items))]
         regions = self.tiles(columns.plan, tiles, pointers)

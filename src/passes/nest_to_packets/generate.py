@@ -27,7 +27,7 @@ from ...machine import Machine
 from ...machine.packet_program import Instruction, Isa, PacketProgram, Packing, executed_packets
 from ...machine.packet_storage import Storage, contiguous_strides
 from ...machine.packets import PackedMnemonic
-from .contraction import Columns, Kernel, cheapest, plan_columns
+from .contraction import Columns, Kernel, cheapest, plan_columns, scalar_tensor
 from .emit import Emitter
 from .kernels import Program, Step, Value, replaced
 from .network import SLACK_BYTES, Switches, align_bytes, generate_network
@@ -113,19 +113,11 @@ def scalar_product(emitter: Emitter, storage: Storage, c: Contraction, types: Ma
     if c.batches > 1:
         raise TilewrightError("unsupported", "a batch of products on scalars", "one product", f"{c.batches}")
     scalars = Scalars(emitter)
-    reduced = len(c.vector_axes) - sum(role == "lane" for role in c.target_order)
-    packing = Packing(c.vector_axes, 0, reduced, c.sources, 1, 1, (1,) * c.lanes, 0)
-    x = storage.tensor(
-        c.scalar, "input", types[c.scalar], c.scalar_shape, c.scalar_strides, c.scalar_bytes,
-        origin_bytes=c.scalar_origin_bytes,
-    )  # fmt: skip
+    packing = Packing(c.vector_axes, len(c.batch), c.reduced_axes, c.sources, 1, 1, (1,) * c.lanes, 0)
+    x = scalar_tensor(storage, c, types[c.scalar])
     size, none = packing.size_bytes(c.vector_shape), (0,) * len(c.vector_shape)
     y = storage.tensor(c.vector, "input", types[c.vector], c.vector_shape, none, size, packing)
-    steps, strides = {"lane": c.row_count * WORD_BYTES, "row": WORD_BYTES}, [0] * len(c.target_shape)
-    for axis in reversed(range(len(c.target_shape))):
-        role = c.target_order[axis]
-        strides[axis] = steps[role]
-        steps[role] *= c.target_shape[axis]
+    strides = c.target_strides(lane=c.row_count * WORD_BYTES, row=WORD_BYTES, batch=0)
     out = storage.tensor(
         c.target, "output", types[c.target], c.target_shape, strides, c.row_count * c.lanes * WORD_BYTES
     )

@@ -67,6 +67,19 @@ class Contraction:
         """Bytes of a row that take part, with filling."""
         return self.run_bytes * len(self.segments)
 
+    @property
+    def reduced_axes(self) -> int:
+        """Axes of the vector operand that are summed along."""
+        return len(self.vector_axes) - len(self.batch) - sum(role == "lane" for role in self.target_order)
+
+    def target_strides(self, **steps: int) -> tuple[int, ...]:
+        """Byte strides of the target's axes in their order; the last axis of each role has the one of `steps`."""
+        strides: list[int] = []
+        for role, size in zip(self.target_order[::-1], self.target_shape[::-1], strict=True):
+            strides.append(steps[role])
+            steps[role] *= size
+        return tuple(strides[::-1])
+
 
 def is_contraction(statement: Statement) -> bool:
     """Whether the statement sums products of two tensors."""
