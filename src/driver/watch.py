@@ -185,7 +185,7 @@ class Watch:
     def _bound(self, module: ModuleOp) -> None:
         """What no program of these kernels goes below, on machines whose instructions say what they cost."""
         machine = machine_of(module)
-        if machine.control == "queues" and self.is_bounded and self.bound is None:
+        if machine.control in ("queues", "loops", "packets") and self.is_bounded and self.bound is None:
             from ..passes.nest.program_bound import bound_of
 
             self.bound = bound_of(module, machine)

@@ -11,7 +11,15 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...algebra.element import ELEMENT_TYPES
-from ...costs.bounds.program import Network, NetworkBuilder, ProgramBound, Traffic, Transfers, program_bound
+from ...costs.bounds.program import (
+    Network,
+    NetworkBuilder,
+    ProgramBound,
+    Traffic,
+    Transfers,
+    products_bound,
+    program_bound,
+)
 from ...costs.fusion.of_machine import platform_of
 from ...dialects import nest
 from ...dialects.graph import WeightOp
@@ -29,11 +37,14 @@ def bound_of(module: ModuleOp, machine: Machine) -> ProgramBound | None:
     functions = functions_of(module)
     if len(functions) != 1:
         return None
-    return program_bound(network_of(functions[0], resources_of(module), _immediates(machine)), machine)
+    bound = products_bound if machine.control in ("loops", "packets") else program_bound
+    return bound(network_of(functions[0], resources_of(module), _immediates(machine)), machine)
 
 
 def _immediates(machine: Machine) -> set[np.dtype[Any]]:
-    """Types of constants that programs of a machine of stages may have in their instructions, and not load."""
+    """Types of constants that programs may have in their instructions, or join, and not load."""
+    if machine.control in ("loops", "packets"):
+        return {np.dtype(name) for name in ELEMENT_TYPES.values() if np.dtype(name).itemsize > 1}
     capabilities = [capability for node in machine.computes for capability in node.capabilities]
     kinds = {kind for capability in capabilities for _, kind in capability.immediates}
     return {np.dtype(ELEMENT_TYPES[kind]) for kind in kinds} if machine.stages is not None else set()

@@ -6,7 +6,8 @@ kernel by instructions of capabilities with its meaning, each instruction for on
 
 from .bound import ProgramBound, program_bound
 from .network import Network, NetworkBuilder
+from .products import products_bound
 from .traffic import Traffic
 from .transfers import Transfers
 
-__all__ = ["Network", "NetworkBuilder", "ProgramBound", "Traffic", "Transfers", "program_bound"]
+__all__ = ["Network", "NetworkBuilder", "ProgramBound", "Traffic", "Transfers", "products_bound", "program_bound"]

@@ -99,10 +99,6 @@ def test_a_folder_keeps_the_bound(tmp_path: Path):
     assert program.bound_by == "DRAM traffic"
 
 
-def test_machines_of_other_control_have_none():
-    assert tilewright.compile("O[m,n] += A[m,k] * B[k,n]; m=16 n=16 k=16", "hvx").lower_bound == {}
-
-
 def test_weights_of_one_name_come_once():
     text = """
     func.func @main(%x : tensor<4xf32>) -> tensor<4xf32> {
