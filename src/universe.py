@@ -74,7 +74,7 @@ PASSES_BY_FOLDER = {
 PASSES = {name: folder for folder, names in PASSES_BY_FOLDER.items() for name in names}
 """The folder of each pass."""
 
-TARGETS = ("acg", "assembly")
+TARGETS = ("acg", "assembly", "dot")
 
 
 def _attribute(module: str, name: str) -> Any:

@@ -1,5 +1,6 @@
 // RUN: tilewright-opt %s -p 'load-target{target=tiny}' -t assembly | filecheck %s
 // RUN: tilewright-opt %s -p 'load-target{target=tiny}' -t acg | tilewright-opt -f acg -t acg | filecheck %s --check-prefix=ACG
+// RUN: tilewright-opt %s -p 'load-target{target=tiny}' -t dot | filecheck %s --check-prefix=DOT
 // RUN: not tilewright-opt %s -t acg 2>&1 | filecheck %s --check-prefix=MACHINE
 
 // CHECK: LOAD TAG=1, DST=0x40, RUN=64, NB=1, NC=1
@@ -12,6 +13,11 @@ mnemonic.program @written {
 // FILL, T = i32 (1), D = 5
 // CHECK-NEXT: FILL T=i32, D=0x5
 mnemonic.program @packed code dense<"0x3000000000101400000000000000000000000000000000000000000000000000"> : tensor<32xi8>
+
+// DOT: digraph "tiny" {
+// DOT: "SPAD" [fillcolor=lightblue, label="SPAD\n1024 B"];
+// DOT: "MXU" [fillcolor=lightgreen, label="MXU[4][4]\nmac"];
+// DOT: "DRAM" -> "SPAD" [label="4 B/cycle", dir=both];
 
 // ACG: acg tiny {
 // ACG-NEXT: control queues;
