@@ -11,14 +11,7 @@ from ...errors import TilewrightError
 if TYPE_CHECKING:
     from .values import Mapper
 
-MAPPERS: dict[str, str] = {
-    "exact": ".exact",
-    "refine": ".refine",
-    "cosa": ".cosa",
-    "sunstone": ".sunstone",
-    "random": ".random",
-    "hybrid": ".hybrid",
-}
+MAPPERS = {name: f".{name}" for name in ("exact", "refine", "cosa", "sunstone", "random", "hybrid")}
 """Name -> module of this package whose `solve(arch, problem, request)` is the mapper."""
 
 GROUP = "tilewright.mappers"

@@ -23,13 +23,11 @@ class Room:
         self.arch, self.problem, self.model = arch, problem, model
         self.kept = kept_tensors(arch, problem)
         levels = arch.levels
-        if model == "timeloop":
-            self.capacity = [None if level.entries is None else float(level.capacity_words or 0) for level in levels]
-        else:
-            self.capacity = [
-                None if level.entries is None else level.entries * level.word_bits / level.multiple_buffering
-                for level in levels
-            ]
+        bits = [level.word_bits if model == "exact" else 1 for level in levels]
+        self.capacity = [
+            None if level.entries is None else level.entries * size / level.multiple_buffering
+            for level, size in zip(levels, bits, strict=True)
+        ]
         for level, capacity in enumerate(self.capacity if space.bypass else ()):
             left = np.inf if capacity is None else capacity
             for tensor in np.flatnonzero(self.kept[level]).tolist():
@@ -65,18 +63,13 @@ class Room:
 
 
 def _box(terms: list[tuple[int, Floats]]) -> Floats:
-    extent = np.ones(1)
-    for coefficient, tile in terms:
-        extent = extent + coefficient * (tile - 1)
-    return extent
+    return sum((coefficient * (tile - 1) for coefficient, tile in terms), np.ones(1))
 
 
 def _distinct(terms: list[tuple[int, Floats]]) -> Floats:
     """Values of a sum of indices; of two terms `a*i + b*j` without common factor, `(i + b, j - a)` is a value twice."""
-    if len(terms) == 1:
-        return terms[0][1]
     if len(terms) != 2:  # an upper bound
-        return _box(terms)
+        return _box(terms) if len(terms) > 1 else terms[0][1]
     (a, m), (b, n) = terms
     common = gcd(a, b)
     return m * n - np.maximum(m - b // common, 0) * np.maximum(n - a // common, 0)

@@ -91,11 +91,8 @@ def _loops(form: Formulation, solution: Solution, level: int, way: str, order: S
 
 def _ranks(form: Formulation, solution: Solution) -> list[int]:
     """Dimensions from the inner to the outer loop: those with fewer others inside first."""
-
-    def inside(d: int) -> int:
-        return sum(round(form.inside[e, d].value(solution.point)) for e in form.dims if e != d)
-
-    return sorted(form.dims, key=inside)
+    others = {d: [form.inside[e, d] for e in form.dims if e != d] for d in form.dims}
+    return sorted(form.dims, key=lambda d: sum(round(inside.value(solution.point)) for inside in others[d]))
 
 
 def fixed_order(problem: Problem) -> list[int]:

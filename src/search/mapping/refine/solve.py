@@ -186,8 +186,7 @@ class _Refinement:
         for hot, cold in pairwise(heats):
             if not self.over:
                 found = self.annealer.run(found, self.steps // CHAINS, hot, cold)
-        better = self.guess.values(found)[0] < self.guess.values(self.best)[0]
-        return [found] if better else []
+        return [found] if self.guess.values(found)[0] < self.guess.values(self.best)[0] else []
 
     def _peers(self) -> bool:
         """Climb from Sunstone's and CoSA's mappings, where there is time for them; whether one leads to the best."""

@@ -53,8 +53,7 @@ def _fullest(bounds: Sequence[int], dims: Collection[int], array: tuple[int, int
 def _axis(bounds: Sequence[int], dims: Collection[int], width: int) -> Iterator[Factors]:
     """Factor vectors over `dims` whose product fits the axis and cannot grow."""
     every = list(_products(bounds, sorted(dims), width))
-    best = {prod(factors) for factors in every}
-    most = max(best)
+    most = max(map(prod, every))
     for factors in every:
         if prod(factors) == most or not _grows(bounds, dims, factors, width):
             yield factors
@@ -62,11 +61,8 @@ def _axis(bounds: Sequence[int], dims: Collection[int], width: int) -> Iterator[
 
 def _grows(bounds: Sequence[int], dims: Collection[int], factors: Factors, width: int) -> bool:
     used = prod(factors)
-    for dim in dims:
-        larger = [d for d in divisors_of(bounds[dim]) if d > factors[dim]]
-        if larger and used // factors[dim] * larger[0] <= width:
-            return True
-    return False
+    larger = ((factors[dim], next((d for d in divisors_of(bounds[dim]) if d > factors[dim]), None)) for dim in dims)
+    return any(more is not None and used // factor * more <= width for factor, more in larger)
 
 
 def _products(bounds: Sequence[int], dims: Sequence[int], width: int) -> Iterator[Factors]:

@@ -20,7 +20,7 @@ from ..space.model import EVERY, PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, 
 from ..traffic.boxes import along_boxes, box_along, boxes_along, plain_words, share_sent
 from ..traffic.ragged import fixed_sizes
 from ..traffic.window_reuse import Others, left
-from ..traffic.windows import Transfer, extent, overlap, room_along, together
+from ..traffic.windows import Transfer, extent, overlap, tiles_in, together
 from ..traffic.words import along_window, settle
 from .grids import Sizes
 
@@ -111,7 +111,7 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, o
             continue
         out[n, SLID] = left(model, t, w, box, out[n, SIZE])
         if first >= 0 and model.window[t, first] == w and mixed > 0:
-            every, held = out[n, SIZE] * room_along(model, t, w, tile), float(overlap(model, t, w, child, 0, True))
+            every, held = out[n, SIZE] * tiles_in(model, t, w, tile, False), float(overlap(model, t, w, child, 0, True))
             for d in range(tile.shape[0]):
                 held *= -(-step[d] // child[d]) if model.window[t, d] == w else 1
             out[n, SIZE], out[n, SHARE] = min(every, extent(model, t, w, model.bounds)), 1.0

@@ -159,9 +159,7 @@ def flow_of(model: Model, mesh: Mesh, desk: Desk, t: int, single: bool) -> None:
 def timeloop_flow(model: Model, mesh: Mesh, desk: Desk, t: int) -> None:
     """What is different in Timeloop's model: units of one memory share words, and neighbours may help (see
     `skeleton.price_of_help`)."""
-    several = 0
-    for room in mesh.room:
-        several += 1 if room > 1 else 0
+    several = (mesh.room > 1).sum()
     for level in range(mesh.room.shape[0]):
         if mesh.room[0] > 1:
             desk.flows[0, t, level] = min(desk.flows[0, t, level], model.least[t])

@@ -111,11 +111,8 @@ def placed(spread: Sequence[Factors], meshes: Sequence[tuple[int, int]], *, spli
 
 def hold_choices(may: tuple[tuple[bool, ...], ...], *, bypass: bool) -> list[list[Factors]]:
     """Per tensor, the ways to keep it in memories but the outermost: tuples of 0 and 1 by memory."""
-    found: list[list[Factors]] = []
-    for t in range(len(may[0])):
-        options = [((1, 0) if bypass else (1,)) if level[t] else (0,) for level in may[:-1]]
-        found.append(list(product(*options)))
-    return found
+    free = (1, 0) if bypass else (1,)
+    return [list(product(*(free if level[t] else (0,) for level in may[:-1]))) for t in range(len(may[0]))]
 
 
 def chain_arrays(chains: list[list[Factors]]) -> tuple[Ints, Ints]:

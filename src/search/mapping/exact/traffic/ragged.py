@@ -23,7 +23,7 @@ from .....costs.compiled import bare
 from .....costs.sums import distinct2, shared_by
 from ..space.model import Ints, Model
 from .window_reuse import Others, stays
-from .windows import Transfer, alike, all_along
+from .windows import Transfer, alike, tiles_in
 
 MAX_BACK = 64
 """Steps back that are looked at one by one."""
@@ -275,4 +275,4 @@ def scattered_words(model: Model, t: int, w: int, box: Transfer, size: float, sh
     many, tiles = -(-model.bounds[first] // step[first]), -(-model.bounds[first] // tile[first])
     begin = min(tiles, -(-many // max(box.bound, 2)) * -(-step[first] // tile[first]))
     ahead = stays(model, t, w, box, size, step[first] * model.coefficient[t, first])
-    return size * share - all_along(model, t, w, tile) * ((tiles - begin) * ahead + begin * size) / tiles
+    return size * share - tiles_in(model, t, w, tile, True) * ((tiles - begin) * ahead + begin * size) / tiles

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from .....costs.compiled import bare
 from ..space.model import UNRELATED, Floats, Model
-from .windows import Transfer, all_along, extent, overlap, present, room_along
+from .windows import Transfer, extent, overlap, present, tiles_in
 
 
 class Others(NamedTuple):
@@ -43,7 +43,7 @@ def others_of(model: Model, t: int, w: int, box: Transfer) -> Others:
             beside *= -(-model.bounds[d] // box.step[d])
     for other in range(model.windows[t]):
         if other != w:
-            uncut = room_along(model, t, other, box.tile) / all_along(model, t, other, box.tile)
+            uncut = tiles_in(model, t, other, box.tile, False) / tiles_in(model, t, other, box.tile, True)
             size = uncut * extent(model, t, other, box.tile)
             shared = max(shared, min(1.0, left(model, t, other, box, size) / size))
     return Others(unrelated, beside, shared)

@@ -122,22 +122,12 @@ def present(model: Model, t: int, w: int, tile: Ints, child: Ints, shift: int, e
 
 
 @bare
-def room_along(model: Model, t: int, w: int, tile: Ints) -> float:
-    """Tiles along window `w` that the bounds have room for: the last may be cut off."""
+def tiles_in(model: Model, t: int, w: int, tile: Ints, whole: bool) -> float:
+    """Tiles along window `w`: the last may be cut off, and count as a part unless they are taken as `whole`."""
     found = 1.0
     for d in range(tile.shape[0]):
         if model.window[t, d] == w:
-            found *= model.bounds[d] / min(tile[d], model.bounds[d])
-    return found
-
-
-@bare
-def all_along(model: Model, t: int, w: int, tile: Ints) -> float:
-    """Tiles along window `w`."""
-    found = 1.0
-    for d in range(tile.shape[0]):
-        if model.window[t, d] == w:
-            found *= -(-model.bounds[d] // tile[d])
+            found *= -(-model.bounds[d] // tile[d]) if whole else model.bounds[d] / min(tile[d], model.bounds[d])
     return found
 
 

@@ -12,7 +12,7 @@ from ..space.model import Floats, Ints, Model
 from .boxes import box_size, plain_words, visits
 from .ragged import fixed_sizes, scattered_words, understood, window_words
 from .window_reuse import Others, kept_on_average, others_of
-from .windows import Transfer, all_along, extent, room_along, together
+from .windows import Transfer, extent, tiles_in, together
 
 
 @bare
@@ -58,10 +58,11 @@ class Along(NamedTuple):
 @bare
 def along_window(model: Model, t: int, w: int, box: Transfer, fixed: int, others: Others) -> Along:
     """Elements of tensor `t` along window `w`, with loops of `others` outside; `fixed` as for `window_words`."""
-    size, share, first = float(together(model, t, w, box.tile, box.step)), room_along(model, t, w, box.tile), box.first
+    size, share = float(together(model, t, w, box.tile, box.step)), tiles_in(model, t, w, box.tile, False)
     if not model.perfect and understood(model, t, w, box.step, box.free):
         every, kept = window_words(model, t, w, box, fixed, others)
-        return Along(size, every / size, all_along(model, t, w, box.tile) * size / every, kept)
+        return Along(size, every / size, tiles_in(model, t, w, box.tile, True) * size / every, kept)
+    first = box.first
     if first < 0 or model.window[t, first] != w or box.step[first] >= model.bounds[first]:
         return Along(size, share, 0.0, 0.0)
     if not model.perfect:

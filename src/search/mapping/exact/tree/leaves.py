@@ -79,9 +79,8 @@ class Settling:
         late: Callable[[], bool],
     ) -> None:
         self.problem, self.model, self.dims = problem, model, dims
-        self.objective, self.skeleton, self.value, self.best, self.late = (
-            estimates.objective, estimates.skeleton, estimates.value, best, late,
-        )  # fmt: skip
+        self.objective, self.skeleton, self.value = estimates.objective, estimates.skeleton, estimates.value
+        self.best, self.late = best, late
         self.plain: list[bool] = (model.kind != WINDOW).all(axis=0).tolist()
         self.bounds: Factors = tuple(model.bounds.tolist())
         levels = len(arch.levels)

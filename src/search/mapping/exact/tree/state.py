@@ -111,13 +111,8 @@ class Leaves(NamedTuple):
 def new_leaves(rows: int, levels: int, dims: int) -> Leaves:
     """Room for `rows` mappings."""
     shape = rows, levels, dims
-    return Leaves(
-        np.ones(shape, np.int64),
-        np.zeros(shape, np.int64),
-        np.zeros(shape, np.int64),
-        np.zeros((rows, 2)),
-        np.zeros(1, np.int64),
-    )
+    order, block = np.zeros((2, *shape), np.int64)
+    return Leaves(np.ones(shape, np.int64), order, block, np.zeros((rows, 2)), np.zeros(1, np.int64))
 
 
 def new_state(levels: int, dims: int, tensors: int) -> State:
