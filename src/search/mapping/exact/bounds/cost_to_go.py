@@ -112,23 +112,24 @@ class Ahead:
         """
         found = -np.inf
         for linear in (self._linear_first, not self._linear_first):
-            more = self._with_arrivals(delays, bound, energy) if linear else self._weighed(delays, bound, energy, 0.0)
-            found = max(found, more)
+            ways = self._with_arrivals if linear else self._weighed
+            found = max(found, ways(delays, bound, energy, most))
             if found >= most:
                 self._linear_first = linear
                 break
         return found
 
-    def _with_arrivals(self, delays: Delays, bound: float, energy: float) -> float:
+    def _with_arrivals(self, delays: Delays, bound: float, energy: float, most: float) -> float:
         """As `weighed`, linear in cycles and with those in which inner tiles arrive; -inf where these hardly count."""
         if not self._arrive() or bound >= NEAR * energy * delays.least:
             return -np.inf
         if energy not in self._linear:
             slope = energy / delays.least
-            self._linear[energy] = self._weighed(delays, 0.0, energy, slope) - slope * delays.hidden
+            hidden = slope * delays.hidden
+            self._linear[energy] = self._weighed(delays, 0.0, energy, most + hidden, slope) - hidden
         return self._linear[energy]
 
-    def _weighed(self, delays: Delays, bound: float, energy: float, slope: float) -> float:
+    def _weighed(self, delays: Delays, bound: float, energy: float, most: float, slope: float = 0.0) -> float:
         """As `weighed`; cycles in which tiles of inner memories arrive are worth so much each.
 
         Tables are made anew with that; those of energy alone stay.
@@ -136,7 +137,7 @@ class Ahead:
         layers, steps = self._layers, self._steps
         self._delays, self._worth, self._slope = delays, (bound, energy), slope
         self._layers, self._steps = [{} for _ in layers], [step.afresh() for step in steps]
-        found = self.least()
+        found = self.least(most)
         self._layers, self._steps, self._worth, self._slope = layers, steps, None, 0.0
         return found
 
@@ -157,10 +158,19 @@ class Ahead:
                     self._arrivals[own] = self._arrivals.get(own, 0.0) + np.maximum(more, 0.0)
         return self._arrivals
 
-    def least(self) -> float:
+    def least(self, most: float = np.inf) -> float:
         """The least energy of all words between the skeleton's memories: of cells of the innermost one in which its
-        tiles may begin."""
-        skeleton, table = self._skeleton, self._layer(0, self._nobody)
+        tiles may begin.
+
+        Or less, if that is `most`: by tiles of the next memory, and what is unavoidable inside of it.
+        """
+        skeleton = self._skeleton
+        if most < np.inf and self._steps:
+            inside = float(skeleton.least[0] @ skeleton.kept[0])
+            found = inside + float(self._steps[0].after(self._nobody).min())
+            if found >= most:
+                return found
+        table = self._layer(0, self._nobody)
         begin = skeleton.spread[0] * (skeleton.inside[-1] // skeleton.inside[-2] if self._outer.last == 1 else 1)
         first = (int(cells_of(self._grids[0], d, begin[d : d + 1])[0]) for d in range(self._dims))
         return float(table[tuple(slice(place, None) for place in first)].min())
