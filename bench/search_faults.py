@@ -193,6 +193,8 @@ FAULTS = [
     Fault(17, "boxes: other loops bring all of it", "traffic.boxes:outer_step", lambda f: lambda *a: float(a[5])),
     Fault(17, "boxes: no strides bring one back", "traffic.boxes:may_move", always((False, False))),
     Fault(17, "boxes: larger by one", "traffic.boxes:box_along", lambda f: lambda *a: f(*a) + 1),
+    Fault(17, "boxes: fewer alike", "traffic.boxes:most_alike", times(0.9)),
+    Fault(17, "elements that are named: cycles", "bounds.outer:Outer.least_busy", THOUSANDTH),
     Fault(17, "neighbours: never apart", "traffic.boxes:are_apart", always(False)),
     Fault(17, "neighbours: never help", "traffic.boxes:may_help", always(False)),
     Fault(17, "neighbours: leave more to the parent", "traffic.boxes:share_sent", lambda f: lambda *a: f(*a) ** 0.9),

@@ -274,4 +274,5 @@ def expand(model: Model, skeleton: Skeleton, ways: Ways, every: Ints, masks: Int
         if may_fit(model, skeleton):
             far_words(model, skeleton, skeleton.kept.shape[0] - 1, far)
             cycles = max(ways.least_cycles, steady_cycles(model, skeleton) + waiting_cycles(model, far))
+            cycles = max(cycles, float(ways.busy[masks[n]]))
             bounds[n] = value_of(ways.objective, energy + float(ways.beyond[masks[n]]), cycles)

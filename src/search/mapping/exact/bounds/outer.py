@@ -118,7 +118,7 @@ class Outer:
         words = tables.sent(t, box, first, loops=False) if known else np.ones((1,) * tables.dims)
         if not self._model.perfect:
             words = words / self.children  # where two tiles are left, children without work may rest
-        return np.maximum(words, self._model.least[t])
+        return np.maximum(words, self._model.named[t])
 
     @remembered
     def term(self, t: int, run: int, first: int, near: int = EVERY) -> Floats:
@@ -144,6 +144,12 @@ class Outer:
         found = np.empty((len(sent), prod(shape[1:])))
         port_cycles(self._model, sent.reshape(*sent.shape[:2], -1), kept, self.children, found)
         return found.reshape(shape)
+
+    def least_busy(self, kept: int) -> float:
+        """Least cycles of the ports for the words that a last memory with the tensors `kept` needs at least."""
+        model = self._model
+        words = [model.named[t] if kept >> t & 1 else least for t, least in enumerate(model.least)]
+        return float(self.busy(np.array(words)[None, :, None], kept).item())
 
     def sizes(self, t: int, tiles: Sizes) -> Floats:
         """Elements of tensor `t` in tiles."""

@@ -131,7 +131,8 @@ class Terms:
         if tables.model.windows[t] and any((low < high).any() for low, high in zip(self.low, self.tile, strict=True)):
             return np.zeros((1,) * self.dims)
         loose = bool(passes_spread(tables.model, skeleton, t, memory, parent))
-        up = tables.sent(t, box._replace(loose=loose), first, loops=not box.once)
+        least = tables.model.least[t] if loose else tables.model.named[t]
+        up = np.maximum(least, tables.sent(t, box._replace(loose=loose), first, loops=not box.once))
         down = tables.sent(t, box._replace(tile=box.child), first, loops=not box.once)
         owned = float(skeleton.owned[parent, t]), float(skeleton.owned[memory, t])
         energy = tables.settled(t, memory, parent, up, down, owned)
@@ -141,7 +142,7 @@ class Terms:
             return energy
         sure = np.minimum(up, tables.surely(t, box._replace(loose=loose)))
         sure = sure if loose else sure + (up - sure) * share
-        sure = np.minimum(up, np.maximum(tables.model.least[t], sure))
+        sure = np.minimum(up, np.maximum(least, sure))
         down = np.maximum(0.0, down * (sure / up if skeleton.used[memory + 1] > 1 else 1.0) - skeleton.used[memory])
         less = tables.settled(t, memory, parent, sure, down, owned)
         less = less + (up - sure) * price_of_help(tables.model, skeleton, t, memory, parent)

@@ -43,7 +43,8 @@ class Model(NamedTuple):
     """D dimensions (those of bound > 1), T tensors, L memories from the innermost to DRAM.
 
     `kind` (T, D) is one of the constants above; `window` (T, D) numbers sliding axes, `coefficient` their terms.
-    `full` (T,) are all elements of a tensor, `least` (T,) those that surely move.  `read` and `write` (L, T) are pJ per
+    `full` (T,) are all elements of a tensor, `least` (T,) those that surely move, `named` (T,) those of an operand that
+    do if a memory keeps it and no sum is spread on the way past others.  `read` and `write` (L, T) are pJ per
     element, `weight` (L, T) words per element, `capacity` (L,) words of tiles; `bandwidth` (L, 4) in words per cycle
     for reads, writes, both, network;
     `latency` (L,) in cycles.  `halves` (L,): less than half of the children may idle, because a
@@ -66,6 +67,7 @@ class Model(NamedTuple):
     is_output: Bools
     full: Floats
     least: Floats
+    named: Floats
     read: Floats
     write: Floats
     weight: Floats
@@ -100,6 +102,7 @@ def model_of(
     dims = tuple(d for d, bound in enumerate(problem.bounds) if bound > 1) or (0,)
     kind, window, coefficient, windows = _indexing(problem, dims, boxes=timeloop)
     full = [float(tile_words(axes_of(t, problem.bounds), problem.bounds)) for t in problem.tensors]
+    least = _least(problem) if timeloop else full
     weight = np.array([[_weight(level, tensor) for tensor in problem.tensors] for level in arch.levels])
     read = np.array([[level.energy_pj / level.block_size] for level in arch.levels])
     written = [level.energy_pj if level.write_energy_pj is None else level.write_energy_pj for level in arch.levels]
@@ -122,7 +125,8 @@ def model_of(
         windows=windows,
         is_output=np.array([tensor.is_output for tensor in problem.tensors], np.bool_),
         full=np.array([prod(t.extents(problem.bounds)) for t in problem.tensors] if timeloop else full, np.float64),
-        least=np.array(_least(problem) if timeloop else full),
+        least=np.array(least),
+        named=np.array([n if t.is_output else e for t, n, e in zip(problem.tensors, least, full, strict=True)]),
         read=read * weight,
         write=write * weight,
         weight=weight,

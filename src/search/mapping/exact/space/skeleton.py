@@ -112,7 +112,10 @@ def tensor_energy(model: Model, skeleton: Skeleton, t: int) -> float:
         skeleton.least_words[level, t] = 0
         if skeleton.kept[level, t]:
             p = skeleton.parent[level + 1, t]
-            up, distinct = model.least[t] * spread_least(model, t, skeleton.spread, p), model.least[t]
+            up, distinct = model.least[t], model.least[t]
+            if not passes_spread(model, skeleton, t, level, p):
+                up = model.named[t]
+            up *= spread_least(model, t, skeleton.spread, p)
             if model.timeloop and model.windows[t] > 0 and skeleton.used[level + 1] > 1:  # see `price_of_help`
                 distinct = float(plain_words(model, t, model.bounds))
             down = distinct * spread_least(model, t, skeleton.spread, level)

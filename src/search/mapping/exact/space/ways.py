@@ -19,12 +19,13 @@ class Ways(NamedTuple):
     """What a spread may be combined with: ways `chains` (T, K, L) to keep tensors, `many` (T,) of them.
 
     `beyond` (M,) is the least energy beyond the last memory, by the set of tensors that it keeps, inf where there is
-    none.  `least_energy` and `least_cycles` hold for all mappings.
+    none, and `busy` (M,) the least cycles of ports there.  `least_energy` and `least_cycles` hold for all mappings.
     """
 
     chains: Ints
     many: Ints
     beyond: Floats
+    busy: Floats
     objective: int
     least_energy: float
     least_cycles: float
@@ -62,7 +63,7 @@ def tensor_costs(model: Model, ways: Ways, t: int, flows: Floats, used: Floats, 
 @bare
 def least_at(model: Model, ways: Ways, mask: int, steps: float, room: Floats) -> float:
     """The least objective where the last memory keeps the tensors of `mask`."""
-    energy, busy = model.base + ways.beyond[mask], max(steps, ways.least_cycles)
+    energy, busy = model.base + ways.beyond[mask], max(steps, ways.least_cycles, ways.busy[mask])
     for t in range(room.shape[1]):
         which = (mask >> t) & 1
         energy += room[0, t, which]

@@ -41,11 +41,9 @@ def plain_words(model: Model, t: int, tile: Ints) -> int:
 @bare
 def visits(model: Model, t: int, tile: Ints) -> float:
     """All elements of tensor `t` along those dimensions, once for each tile along dimensions that do not index it."""
-    total = 1.0
+    total = float(plain_words(model, t, model.bounds))
     for d in range(tile.shape[0]):
-        if model.kind[t, d] == PLAIN:
-            total *= model.bounds[d]
-        elif model.kind[t, d] == UNRELATED:
+        if model.kind[t, d] == UNRELATED:
             total *= -(-model.bounds[d] // tile[d])
     return total
 
@@ -60,23 +58,37 @@ def box_size(model: Model, t: int, tile: Ints) -> int:
 
 
 @bare
-def boxes_along(model: Model, t: int, w: int, tile: Ints, child: Ints, loose: bool) -> int:
+def boxes_along(model: Model, t: int, w: int, tile: Ints, child: Ints, loose: bool) -> float:
     """Different boxes along sum `w` of the children of a tile.
 
-    At least, if several memories have children, or neighbours may help (`loose`): as many as along one dimension.
+    At least, if several memories have children, or neighbours may help (`loose`): as many as along one dimension, or as
+    `most_alike` says of those that neighbours leave.
     """
-    most, count, u, n, v, m = 1, 0, 0, 1, 0, 1
-    for d in range(tile.shape[0]):
-        children = min(tile[d], model.bounds[d]) // child[d]
-        if model.window[t, d] != w or children == 1:
-            continue
-        most = max(most, children)
-        if count == 0:
-            u, n = model.coefficient[t, d] * child[d], children
-        else:
-            v, m = model.coefficient[t, d] * child[d], children
-        count += 1
-    return distinct2(u, n, v, m) if count == 2 and not loose else most
+    most, count, terms, d, e = 1, 0, 0, 0, 0
+    for f in range(tile.shape[0]):
+        children = min(tile[f], model.bounds[f]) // child[f]
+        terms += model.window[t, f] == w
+        if model.window[t, f] == w and children > 1:
+            most, count, d, e = max(most, children), count + 1, f, d
+    if count != 2:
+        return float(most)
+    u, v = model.coefficient[t, d] * child[d], model.coefficient[t, e] * child[e]
+    n, m = min(tile[d], model.bounds[d]) // child[d], min(tile[e], model.bounds[e]) // child[e]
+    if not loose:
+        return float(distinct2(u, n, v, m))
+    return n * m / min(most_alike(model, d, n, u, v, terms == 2), most_alike(model, e, m, v, u, terms == 2))
+
+
+@bare
+def most_alike(model: Model, d: int, children: int, apart: int, far: int, alone: bool) -> float:
+    """Most `children` along `d`, `apart` in a sum, that have the same box as others which lie multiples of `far` apart;
+    on the average of those that neighbours leave, if these two are the sum `alone` and meshes have one row or column.
+    """
+    if children < model.bounds[d] or model.many[d] != 2 or far % apart:
+        return float(children)
+    for level in range(model.mesh.shape[0]):
+        alone = alone and min(model.mesh[level, 0], model.mesh[level, 1]) == 1
+    return max(1.0, children * apart / far) if alone else float(-(-children * apart // far))
 
 
 @bare

@@ -57,7 +57,8 @@ def kill_boxes(task: Task, level: int, t: int, ends: tuple[int, int], box: Trans
     """As `kill` between two memories, in Timeloop's model."""
     model, skeleton, (c, p) = task.model, task.skeleton, ends
     loose = passes_spread(model, skeleton, t, c, p)
-    up = sent_boxes(model, t, box, loose)
+    least = model.least[t] if loose else model.named[t]
+    up = max(least, sent_boxes(model, t, box, loose))
     down = sent_boxes(model, t, between(box, box.child, box.child), False)
     owned, maybe, each = (skeleton.owned[p, t], skeleton.owned[c, t]), 0.0, 0.0
     share, inside = share_sent(model, t, box, skeleton.spread[c + 1]), False
@@ -66,7 +67,7 @@ def kill_boxes(task: Task, level: int, t: int, ends: tuple[int, int], box: Trans
     if share < 1.0 and not inside:
         sure = min(up, surely_sent(model, t, box.tile, box.child, loose))
         sure += 0.0 if loose else (up - sure) * share
-        sure = min(up, max(model.least[t], sure))
+        sure = min(up, max(least, sure))
         if skeleton.used[c + 1] > 1:
             down *= sure / up
         maybe, up, down = up - sure, sure, max(0.0, down - skeleton.used[c])

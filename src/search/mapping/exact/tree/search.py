@@ -75,7 +75,7 @@ class Search:
         self.hops = Hops(self.model, self.meshes, energies, split=split)
         self.estimates = Estimates(self.model, prod(self.meshes[-1]), self.objective, limits, self.hops)
         if self.model.timeloop:  # of which `limits` know no ports
-            ports = int(self.estimates.outer.busy(self.model.least[None, :, None], 0).item())
+            ports = int(self.estimates.outer.least_busy(0))
             limits = self.estimates.limits = replace(limits, cycles=max(limits.cycles, ports))
         self.skeleton, self.value = self.estimates.skeleton, self.estimates.value
         self.state = new_state(self.levels, len(self.dims), self.tensors)
@@ -103,9 +103,11 @@ class Search:
     def ways_to_keep(self) -> Ways:
         """What spreads may be combined with."""
         masks = {last_kept(kept) for kept in product(*self.chains)}
-        beyond = [self.estimates.outer.least(mask) if mask in masks else inf for mask in range(1 << self.tensors)]
+        beyond, busy = np.full(1 << self.tensors, inf), np.zeros(1 << self.tensors)
+        for mask in masks:
+            beyond[mask], busy[mask] = self.estimates.outer.least(mask), self.estimates.outer.least_busy(mask)
         least = float(self.limits.energy_pj), float(self.limits.cycles)
-        return Ways(*chain_arrays(self.chains), np.array(beyond), self.objective, *least)
+        return Ways(*chain_arrays(self.chains), beyond, busy, self.objective, *least)
 
     def skeletons(self, spread: Spread, family: int) -> list[Node]:
         """The skeletons of a spread that may hold something better."""
@@ -225,17 +227,10 @@ class Search:
         """What was found; `low` bounds everything from below."""
         if self.best.value == inf:
             raise nothing_fits(self.arch, self.problem, "exact")
-        low = low if low > NOTHING else 0.0
-        return Mapped(
-            self.best.mapping,
-            self.best.energy * self.best.cycles * 1e-12,
-            self.best.energy,
-            self.best.cycles,
-            low * unit_of(self.request.objective),
-            low >= self.best.value * (1 - ROUNDING),
-            self.settling.evaluated,
-            processor_seconds() - began,
-        )
+        best, low = self.best, low if low > NOTHING else 0.0
+        price = best.energy * best.cycles * 1e-12, best.energy, best.cycles, low * unit_of(self.request.objective)
+        spent = self.settling.evaluated, processor_seconds() - began
+        return Mapped(best.mapping, *price, low >= best.value * (1 - ROUNDING), *spent)
 
     def explore(self, spread: Spread, kept: Kept, target: float, most: int = PATIENCE) -> tuple[float, bool]:
         """Search one skeleton, whose bound was improved just now, for mappings below `target`.

@@ -120,3 +120,43 @@ def test_neighbours_help_only_where_they_may(stride: int):
             helped += linked < alone
             tight += linked < alone and linked <= least * (1 + 1e-12)
     assert helped > tight > 0
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3, 5])
+def test_a_parent_sends_each_element_that_is_named(stride: int):
+    """However loops fall back, and though neighbours help: at least as many words as there are elements."""
+    tables, tight = tables_with(stride), 0
+    named = len({stride * p + r for p, r in product(range(BOUNDS[0]), range(BOUNDS[1]))}) * BOUNDS[2]
+    assert tables.model.named[0] == named
+    for p, r, x, y in product([1, 2, 4], [1, 2, 4], [1, 2, 4], [1, 2]):
+        base = p * x, r * y, 1
+        if any(bound % size for bound, size in zip(BOUNDS, base, strict=True)):
+            continue
+        columns = tuple((n, (c * size, 0)) for n, c, size in ((x, stride, p), (y, 1, r)) if n > 1)
+        for order in set(permutations(loops_outside(base))):
+            extents, place = ((p - 1) * stride + r, 1), Placement(columns, (), 16, 1, 2)
+            sent = level_traffic(place, extents, shifts_of(order, [*base], stride), resident=True, links=True).content
+            assert sent >= named
+            tight += sent == named
+    assert tight
+
+
+@pytest.mark.parametrize(("stride", "filters"), [(2, 3), (3, 3), (2, 5), (3, 5), (4, 3)])
+def test_neighbours_leave_no_more_alike_than_there_are(stride: int, filters: int):
+    """Children in one row or column, all places of a filter among them: the model's share of different boxes."""
+    tables, tight = tables_with(stride, (8, filters, 2)), 0
+    for p, x, k in product([1, 2], [2, 4], [1, 2]):
+        child, tile = np.array([p, 1, 1]), np.array([p * x, filters, k])
+        known = Transfer(tile, child, tile, tile, -1, 1, 0, EVERY, False)
+        alone = Transfer(child, child, tile, tile, -1, 1, 0, EVERY, False)
+        least = sent_boxes(tables.model, 0, known, True) / sent_boxes(tables.model, 0, alone, True)
+        spatial = (x, (stride * p, 0)), (filters, (1, 0)), (k, (0, 1)), (2, (0, 0))
+        temporal = [(2, (stride * p * x * n, 0)) for n in (1, 2, 4) if p * x * n < 8] + [(2, (0, k))] * (2 // k - 1)
+        for children, loops in product(permutations(spatial), permutations(temporal)):
+            columns, extents = tuple(loop for loop in children if loop[0] > 1), ((p - 1) * stride + 1, 1)
+            for place in Placement(columns, (), 256, 1, 2), Placement((), columns, 1, 256, 2):
+                found = level_traffic(place, extents, [*loops], resident=True, links=True)
+                share = found.content / found.delivered
+                assert share >= least / 2 * (1 - 1e-12)
+                tight += share < least / 2 * 1.2
+    assert tight
