@@ -182,12 +182,13 @@ MOST_BYTES = 1 << 62
 Ints = NDArray[np.int64]
 
 
-def allocate(ranges: Sequence[LiveRange], limit_bytes: int, align_bytes: int) -> Allocation:
+def allocate(ranges: Sequence[LiveRange], limit_bytes: int, align_bytes: int, last: Sequence[int] = ()) -> Allocation:
     """Addresses for whole buffers, below `limit_bytes` where that is found, else with the lowest top found.
 
     Greedy: buffers are placed one by one among those placed that live with them.  First by size, each at the lowest
     address that is free; then each into the smallest gap that takes it, by size, by life times size, by start, by end;
-    then what went over the limit before all others.
+    then what went over the limit before all others.  Where some are `last`, others are placed before them, all by size
+    at the lowest addresses that are free, then what went over the limit first.
     """
     bump = BumpAllocator(align_bytes)
     apart = tuple(bump.take(item.size_bytes) for item in ranges)
@@ -199,11 +200,13 @@ def allocate(ranges: Sequence[LiveRange], limit_bytes: int, align_bytes: int) ->
     need = _most_live(start, end, sizes)
     keys = (start, -sizes), (start, -sizes * (end - start)), (-sizes, start), (-sizes, -end)
     orders = np.argsort(-columns[:, 2], kind="stable"), *(np.lexsort(key) for key in keys)
+    if last:
+        orders = (np.lexsort((-sizes, np.isin(np.arange(len(ranges)), last))),)
     rounds = min(ROUNDS, max(len(orders), WORK // max(1, len(ranges) ** 2)))
     best, top, order, over = np.zeros(len(ranges), np.int64), -1, orders[0], orders[0][:0]
     for number in range(1 if need > limit_bytes else rounds):
         order = orders[number] if number < len(orders) else np.concatenate([over, order[~np.isin(order, over)]])
-        found = place(order, start, end, sizes, number == 0)
+        found = place(order, start, end, sizes, number == 0 or bool(last))
         highest = int((found + sizes).max(initial=0))
         if top < 0 or highest < top:
             best, top = found, highest

@@ -31,6 +31,11 @@ LOADS = "hardly longer than loads of the weights of all layers; no other way loa
 """Why a program is taken without a look at other ways."""
 
 
+def is_near(program: Program, gap: float) -> bool:
+    """Whether a program is as near to the bound of all as makes other ways not worth a try."""
+    return bool(program.lower_bound) and program.predicted["cycles"] <= (1 + gap) * program.lower_bound["cycles"]
+
+
 class Choice:
     """Programs of several methods: the fastest, what was tried, and why some are none.
 

@@ -21,11 +21,11 @@ from ..errors import InfeasibleError, TilewrightError
 from ..frontends.acg import load_target
 from ..interruption import requested, stop_unless, stoppable
 from ..passes.graph.graph_fuse import OUTSIDE
-from .choice import GREEDY, LAYER_BY_LAYER, Choice
+from .choice import GREEDY, LAYER_BY_LAYER, Choice, is_near
 from .lowering import Lowering
 from .models import Progress, compile_module, load_model
 from .pipelines import AUTO, SCHEDULE, CompileOptions, Room, Target, is_schedule_file, pipeline_of, pipeline_text
-from .schedule_ways import fastest_schedule, is_near
+from .schedule_ways import fastest_schedule
 
 if TYPE_CHECKING:
     from ..backends.program import Program

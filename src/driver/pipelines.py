@@ -105,7 +105,8 @@ class Room(NamedTuple):
     pieces (`rows_inside`) or not. With `heads` attention runs head by head (`graph-heads`). `hidden_share` is what
     a map between two products may take that are computed in chunks of it (`graph-split-hidden`; 0: none are); with
     `split_heads` attention is computed in such chunks of one head. With `slack` of 0 or more weights come into
-    holes between maps, with `late` bytes are taken again as late as can be (`codelet-prefetch`). With `unfold` taps
+    holes between maps, with `late` bytes are taken again as late as can be, with `holes` loads in time move ahead, with
+    `slack` maps are placed before them (`codelet-prefetch`). With `unfold` taps
     lie among the channels where these are few (`graph-unfold`), a cycle of copies worth `unfold_worth` of products,
     with `band` depthwise convolutions make several results of a row together (`nest-band`), with `spread` weights
     also come to the memory of maps (`nest-spread-weights`), with `split_joins` channelwise layers of joined maps
@@ -138,6 +139,7 @@ class Room(NamedTuple):
     unpadded: bool = False
     unfold_worth: int = WORTH
     overlap: bool = False
+    holes: bool = False
 
     @property
     def words(self) -> str:
@@ -155,9 +157,10 @@ class Room(NamedTuple):
         share = f"1/{round(1 / self.hidden_share)}" if self.hidden_share else ""
         parts += f", hidden maps in chunks of {share} of the memory" * bool(share)
         parts += ", hidden maps in rows" * bool(self.rows_share)
-        holes = f", weights in holes (slack {self.slack})" if self.slack >= 0 else ""
-        parts += holes + ", bytes taken again late" * self.late
+        holes = f", weights in holes (slack {self.slack})" if not self.holes else ", maps placed first"
+        parts += holes * (self.slack >= 0) + ", bytes taken again late" * self.late
         parts += ", channels before rows" * (not self.rows_first) + " (rows not counted)" * (not self.rows_inside)
+        parts += ", loads moved ahead" * self.holes
         return SCHEDULE + parts
 
 
@@ -194,6 +197,8 @@ def _prefetch(options: CompileOptions, room: Room) -> str:
     """Weights of groups loaded ahead."""
     if not options.partition:
         return ""
+    if room.holes:
+        return f"codelet-prefetch{{slack={room.slack} late={str(room.late).lower()} holes=true}}"
     if room.late:
         return "codelet-prefetch{late=true}"
     return "codelet-prefetch" if room.slack < 0 else f"codelet-prefetch{{slack={room.slack}}}"

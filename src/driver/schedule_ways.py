@@ -36,7 +36,7 @@ from ..passes.nest.program_bound import weight_cycles
 from ..search.lengths import least_beside, least_price
 from ..search.reloaded_spans import reloaded_spans
 from ..search.residency import plan
-from .choice import LOADS
+from .choice import LOADS, is_near
 from .lowering import Lowering
 from .pipelines import FINER_SHARE, Room, Target, pipeline_text
 
@@ -87,7 +87,8 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
     attention split into heads or head by head, each also with hidden maps in chunks or rows, and the best of these
     with bytes taken again late or with weights in holes between maps, and, where heads are not split, in other
     pieces; that with more layers in rows while an input comes in; then with weights loaded for each sample in the first
-    layers alone. All are compared with the bound of the module as it is given.
+    layers alone; the best of several samples also with loads moved ahead. All are compared with the bound of the module
+    as it is given.
     """
     dump = lowering.options.dump
     ways = _Ways(lowering, target, compiled)
@@ -104,9 +105,11 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
     ways.place()
     ways.overlap()
     ways.reload_first(plain)
+    ways.fill()
     program = ways.taken()
     best, found = ways.best, ways.found
-    tried = (Candidate(room.words, *_cost(one), chosen=room == best) for room, one in found.items())
+    costs = {room: (one.predicted["cycles"], one.predicted["energy_pj"]) for room, one in found.items()}
+    tried = (Candidate(room.words, *cost, chosen=room == best) for room, cost in costs.items())
     why = LOADS if ways.loads_weights else ""
     return replace(program, candidates=tuple(tried) if len(found) > 1 else (), why=why)
 
@@ -245,6 +248,11 @@ class _Ways:
         if self.best in rooms.values():
             least_beside(lambda stop: self._cycles_if_worth(rooms[stop]), sorted(rooms), tried)
 
+    def fill(self) -> None:
+        """The best of several samples with loads in time that then move ahead, and with maps placed before them."""
+        best = self.best._replace(late=True, holes=True)
+        self.take_each(best._replace(slack=slack) for slack in (-1, 0) if _samples(self.lowering.module) > 1)
+
     def sample_by_sample(self, plain: Room) -> None:
         """The first layers sample by sample: how many of them, and with weights in holes or not."""
         if _samples(self.lowering.module) == 1 or not self.is_worth_more():
@@ -382,16 +390,6 @@ class _Ways:
             return []
         module = self.before("graph-split-hidden", room)
         return list(hidden_parts(module, Constants.of(module), chunk_bytes, heads=room.split_heads))
-
-
-def is_near(program: Program, gap: float) -> bool:
-    """Whether a program is as near to the bound of all as makes other ways not worth a try."""
-    return bool(program.lower_bound) and program.predicted["cycles"] <= (1 + gap) * program.lower_bound["cycles"]
-
-
-def _cost(program: Program) -> tuple[float, float]:
-    """Predicted cycles and energy."""
-    return program.predicted["cycles"], program.predicted["energy_pj"]
 
 
 def _samples(module: ModuleOp) -> int:

@@ -7,8 +7,9 @@ each load begins as early as a hole between them is free from then until its use
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +17,26 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...algebra.allocation import align_up
+from ...algebra.allocation import LiveRange, align_up, reused_late
 from ...dialects.acg import machine_of
-from ...dialects.codelet import LocalOp, ProgramOp, TensorOp
+from ...dialects.codelet import ProgramOp, TensorOp
 from ...dialects.codelet_rules import surrogate
 from ...machine import Memory
 from ..codelet_to_queues.read import tensor_bytes
 from .lives import Lives, Load, life_of
-from .placement import APART, Placement, Slack, Way, allocate_on_chip, onchip_memories, place_tensors, write
+from .placement import (
+    APART,
+    Placed,
+    Placement,
+    Slack,
+    Way,
+    allocate_on_chip,
+    onchip_memories,
+    place,
+    place_tensors,
+    placement_at,
+    write,
+)
 
 Ints = NDArray[np.int64]
 
@@ -42,22 +55,43 @@ def slack_of(groups: int) -> Slack:
 
 
 def place_ahead(lives: Lives, memories: Sequence[Memory], slack: Slack) -> Ahead | None:
-    """Addresses with loads as early as there are holes for them, those before each no later; None without room."""
-    loads = lives.loads()
-    loaded = {op for load in loads for op in load.targets}
-    spaces = {memory.name: _space(lives, memory, slack, loaded) for memory in memories}
-    found = {name: space for name, space in spaces.items() if space is not None}
-    if len(found) < len(spaces):
-        return None
+    """Addresses with loads as early as there are holes between maps for them; None without room."""
+    loaded = {op for load in lives.loads() for op in load.targets}
+    spaces: dict[str, Space] = {}
+    for memory in memories:
+        tensors = lives.open_tensors(memory)
+        maps, coming = [op for op in tensors if op not in loaded], [op for op in tensors if op in loaded]
+        placed = place_tensors(lives, memory, {}, Way([slack] * len(lives.moments)), maps)
+        if placed.placement.missing_bytes:
+            return None
+        spaces[memory.name] = _space(memory, placed, coming)
+    return _ahead(lives, spaces, late=False)
+
+
+def move_ahead(lives: Lives, memories: Sequence[Memory], *, maps_first: bool, late: bool) -> Ahead | None:
+    """Addresses of all with loads in time, which then move to the earliest holes; None without room."""
+    spaces: dict[str, Space] = {}
+    for memory in memories:
+        placed = place(lives, memory, {}, maps_first=maps_first)
+        if placed.placement.missing_bytes:
+            return None
+        spaces[memory.name] = _space(memory, placed, (), high=True)
+    return _ahead(lives, spaces, late=late)
+
+
+def _ahead(lives: Lives, spaces: Mapping[str, Space], *, late: bool) -> Ahead | None:
+    """Loads one after another into the earliest holes, those before each no later; None where there is none."""
     early: dict[TensorOp, int] = {}
     earliest = 0
-    for load in loads:
-        moment = _earliest(lives, found, load, earliest, slack)
+    for load in lives.loads():
+        for op in load.targets:
+            spaces[surrogate(op.result).memory].take_out(op)
+        moment = _earliest(lives, spaces, load, earliest)
         if moment is None:
             return None
         earliest = moment
         early |= dict.fromkeys(load.targets, moment)
-    return Ahead(early, [space.placement() for space in found.values()])
+    return Ahead(early, [space.placement(late=late) for space in spaces.values()])
 
 
 def has_holes(module: ModuleOp, slack: int) -> bool:
@@ -67,14 +101,14 @@ def has_holes(module: ModuleOp, slack: int) -> bool:
     return all(place_ahead(Lives(machine, one), onchip_memories(machine), slack_of(slack)) for one in programs)
 
 
-def _earliest(lives: Lives, spaces: Mapping[str, Space], load: Load, first: int, slack: Slack) -> int | None:
+def _earliest(lives: Lives, spaces: Mapping[str, Space], load: Load, first: int) -> int | None:
     """Places what is loaded from the first operation on, not before `first`, from which there is a hole for it."""
 
     def fits(moment: int) -> bool:
         placed: list[tuple[Space, TensorOp]] = []
         for op in sorted(load.targets, key=tensor_bytes, reverse=True):
             space = spaces[surrogate(op.result).memory]
-            if not space.put(op, moment, life_of(lives, op, {}, slack.after).end):
+            if not space.put(op, moment, life_of(lives, op, {}, space.after).end):
                 for other, done in placed:
                     other.take_out(done)
                 return False
@@ -97,19 +131,22 @@ def _earliest(lives: Lives, spaces: Mapping[str, Space], load: Load, first: int,
 
 @dataclass
 class Space:
-    """Who has which bytes of a memory when: rectangles of `start` to `end` (exclusive) and so many bytes."""
+    """Who has which bytes of a memory when: rectangles of `start` to `end` (exclusive) and so many bytes.
+
+    The first are those `placed`.  With `high` tensors lie at the end of the last hole, else in the smallest.
+    """
 
     memory: Memory
-    owners: dict[TensorOp, int]
-    locals_: Mapping[LocalOp, tuple[int, ...]]
-    need_bytes: int
+    owners: Mapping[TensorOp, int]
     start: Ints
     end: Ints
     address: Ints
     size: Ints
+    placed: Placed | None = None
+    high: bool = False
 
     def put(self, op: TensorOp, start: int, end: int) -> bool:
-        """Give a tensor the smallest hole that is free for so long; False where there is none."""
+        """Give a tensor a hole that is free for so long; False where there is none."""
         place, size = self.owners[op], align_up(tensor_bytes(op), self.memory.align_bytes)
         there = (self.start < end) & (self.end > start)
         low, high = self.address[there], (self.address + self.size)[there]
@@ -119,37 +156,43 @@ class Space:
         holes = np.nonzero(widths >= size)[0]
         if not len(holes):
             return False
-        chosen = holes[np.argmin(widths[holes])]
-        self.start[place], self.end[place] = start, end
-        self.address[place], self.size[place] = begins[chosen], size
+        chosen = holes[-1] if self.high else holes[np.argmin(widths[holes])]
+        self.start[place], self.end[place], self.size[place] = start, end, size
+        self.address[place] = begins[chosen] + (widths[chosen] - size if self.high else 0)
         return True
+
+    @property
+    def after(self) -> int:
+        """Operations for which bytes of a tensor stay unused after it."""
+        return self.placed.after if self.placed is not None else 0
 
     def take_out(self, op: TensorOp) -> None:
         """Free what a tensor has."""
         place = self.owners[op]
         self.start[place] = self.end[place] = 0
 
-    def placement(self) -> Placement:
-        """The addresses."""
-        tensors = {op: int(self.address[place]) for op, place in self.owners.items()}
-        return Placement(tensors, self.locals_, 0, self.need_bytes)
+    def placement(self, *, late: bool = False) -> Placement:
+        """The addresses; with `late` bytes are taken again late."""
+        addresses = self.address.tolist()
+        if late:
+            lives = [LiveRange(*life) for life in np.stack([self.start, self.end, self.size], 1).tolist()]
+            addresses = reused_late(lives, addresses, self.memory.capacity_bytes, self.memory.align_bytes)
+        scratch = self.placed.scratch if self.placed is not None else ()
+        maps = len(self.placed.placement.tensors) if self.placed is not None else 0
+        found = placement_at(islice(self.owners, maps), scratch, addresses)
+        return replace(found, tensors={op: addresses[place] for op, place in self.owners.items()})
 
 
-def _space(lives: Lives, memory: Memory, slack: Slack, loaded: Collection[TensorOp]) -> Space | None:
-    """The memory with its maps and locals in it, and without what is loaded; None where these have no room."""
-    tensors = lives.open_tensors(memory)
-    maps, coming = [op for op in tensors if op not in loaded], [op for op in tensors if op in loaded]
-    placed, ranges, addresses = place_tensors(lives, memory, {}, Way([slack] * len(lives.moments)), maps)
-    if placed.missing_bytes:
-        return None
-    count = len(ranges)
-    owners = dict(zip(maps, range(len(maps)), strict=True)) | {op: count + n for n, op in enumerate(coming)}
+def _space(memory: Memory, placed: Placed, coming: Sequence[TensorOp], *, high: bool = False) -> Space:
+    """The memory with what is placed in it, and without what is coming."""
+    count, maps = len(placed.ranges), placed.placement.tensors
+    owners = {op: place for place, op in enumerate(maps)} | {op: count + n for n, op in enumerate(coming)}
     start, end, size, address = np.zeros((4, count + len(coming)), np.int64)
-    if ranges:
-        start[:count], end[:count], size[:count] = np.array(ranges, np.int64).T
+    if placed.ranges:
+        start[:count], end[:count], size[:count] = np.array(placed.ranges, np.int64).T
     size[:count] = -(-size[:count] // memory.align_bytes) * memory.align_bytes
-    address[:count] = addresses
-    return Space(memory, owners, placed.locals_, placed.need_bytes, start, end, address, size)
+    address[:count] = placed.addresses
+    return Space(memory, owners, start, end, address, size, placed, high)
 
 
 @dataclass(frozen=True)
@@ -167,7 +210,8 @@ class CodeletPrefetchPass(ModulePass):
     With `slack` of 0 or more, maps get their addresses first, with their bytes unused for so many groups after them,
     and weights come early into the holes between them: more of the memory is filled then, but who takes bytes
     rather waits for those who had them.  With `late` bytes stay unused after a life as long as there is room, and
-    tensors and locals then move to bytes that nobody has used for longer.
+    tensors and locals then move to bytes that nobody has used for longer.  With `holes` all get addresses with loads in
+    time (with `slack`, maps before what is loaded), and each load then moves to the earliest hole.
 
     `InfeasibleError` where a memory is too small.
     """
@@ -175,13 +219,16 @@ class CodeletPrefetchPass(ModulePass):
     name = "codelet-prefetch"
     slack: int = -1
     late: bool = False
+    holes: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
         for program in [inner for inner in op.body.block.ops if isinstance(inner, ProgramOp)]:
-            lives, found = Lives(machine, program), None
-            if self.slack >= 0:
-                found = place_ahead(lives, onchip_memories(machine), slack_of(self.slack))
+            lives, found, memories = Lives(machine, program), None, onchip_memories(machine)
+            if self.holes:
+                found = move_ahead(lives, memories, maps_first=self.slack >= 0, late=self.late)
+            elif self.slack >= 0:
+                found = place_ahead(lives, memories, slack_of(self.slack))
             if found is None:
                 allocate_on_chip(lives, ahead=True, late=self.late)
             else:

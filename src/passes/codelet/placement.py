@@ -3,7 +3,7 @@
 The locals of an operation live, where that fits, from the one before on, so that neither waits for the other.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 from typing import NamedTuple, NoReturn
@@ -17,17 +17,16 @@ from ...dialects.codelet_fused import FillOp, FusedOp
 from ...dialects.codelet_rules import surrogate
 from ...machine import Machine, Memory
 from ..codelet_to_queues.read import tensor_bytes
-from .lives import Lives, Load, codelets_of, life_of
+from .lives import Lives, Load, Scratch, codelets_of, life_of
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Addresses of tensors and locals of one memory; `missing_bytes` where it is too small, with what it would need."""
+    """Addresses of tensors and locals of one memory; `missing_bytes` is what it lacks."""
 
     tensors: Mapping[TensorOp, int]
     locals_: Mapping[LocalOp, tuple[int, ...]]
     missing_bytes: int
-    need_bytes: int
 
     def write(self) -> None:
         """Write the addresses into the IR."""
@@ -78,20 +77,37 @@ FITTED = *FILLED, 0.8, 0.7
 class Way(NamedTuple):
     """How bytes are shared: a slack for each operation, of which tensors have the first.
 
-    Lives are `lasting` up to `filled_bytes`, if any; with `late` bytes are `reused_late`.
+    Lives are `lasting` up to `filled_bytes`, if any; with `late` bytes are `reused_late`.  With `maps_first` what is
+    loaded gets its addresses after the others.
     """
 
     slacks: Sequence[Slack]
     filled_bytes: int = 0
     late: bool = False
+    maps_first: bool = False
 
 
-def place(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], *, late: bool = False) -> Placement:
+class Placed(NamedTuple):
+    """A placement of tensors and all locals: when bytes are in use, those of tensors first, and where these begin.
+
+    The others are in use by the `scratch` of an operation each; bytes of tensors stay unused for `after` operations.
+    """
+
+    placement: Placement
+    ranges: Sequence[LiveRange]
+    addresses: Sequence[int]
+    scratch: Sequence[Scratch]
+    after: int
+
+
+def place(
+    lives: Lives, memory: Memory, early: Mapping[TensorOp, int], *, late: bool = False, maps_first: bool = False
+) -> Placed:
     """Addresses, tensors of `early` living from there on; with `late` lives are `lasting`, and bytes `reused_late`."""
     tensors, found = lives.open_tensors(memory), None
     for way in _ways(lives, memory, early, late):
-        found = place_tensors(lives, memory, early, way, tensors).placement
-        if not found.missing_bytes:
+        found = place_tensors(lives, memory, early, way._replace(maps_first=maps_first), tensors)
+        if not found.placement.missing_bytes:
             break
     assert found is not None
     return found
@@ -144,14 +160,6 @@ def _first_that_fit(sizes: Mapping[int, Sequence[int]], used: list[int], limit_b
     return chosen
 
 
-class Placed(NamedTuple):
-    """A placement of tensors and all locals: when bytes are in use, those of tensors first, and where these begin."""
-
-    placement: Placement
-    ranges: Sequence[LiveRange]
-    addresses: Sequence[int]
-
-
 def place_tensors(
     lives: Lives, memory: Memory, early: Mapping[TensorOp, int], way: Way, tensors: Sequence[TensorOp]
 ) -> Placed:
@@ -166,19 +174,29 @@ def place_tensors(
         for at, item in inside
     ]
     given = lasting(ranges, way.filled_bytes, memory.align_bytes) if way.filled_bytes else ranges
-    found = allocate(given, memory.capacity_bytes, memory.align_bytes)
+    loaded = {op for load in lives.loads() for op in load.targets} if way.maps_first else ()
+    last = [number for number, op in enumerate(tensors) if op in loaded]
+    found = allocate(given, memory.capacity_bytes, memory.align_bytes, last)
     where = found.addresses
     if way.late and not found.missing_bytes:
         where = reused_late(ranges, where, memory.capacity_bytes, memory.align_bytes)
-    bases = where[len(tensors) :]
+    own = [item for _, item in inside]
+    missing = max(found.missing_bytes, found.need_bytes - memory.capacity_bytes, 0)
+    placement = placement_at(tensors, own, where, missing)
+    return Placed(placement, ranges, where, own, slacks[0].after if slacks else 0)
+
+
+def placement_at(
+    tensors: Iterable[TensorOp], scratch: Sequence[Scratch], addresses: Sequence[int], missing_bytes: int = 0
+) -> Placement:
+    """The placement of tensors, and of locals after them, that begin at these addresses."""
+    placed = dict(zip(tensors, addresses, strict=False))
     locals_ = {
         local: tuple(base + at for at in slots)
-        for base, (_, item) in zip(bases, inside, strict=True)
+        for base, item in zip(addresses[len(placed) :], scratch, strict=False)
         for local, slots in item.offsets.items()
     }
-    missing = max(found.missing_bytes, found.need_bytes - memory.capacity_bytes, 0)
-    addresses = dict(zip(tensors, where, strict=False))
-    return Placed(Placement(addresses, locals_, missing, found.need_bytes), ranges, where)
+    return Placement(placed, locals_, missing_bytes)
 
 
 def hoisted(lives: Lives, memories: Sequence[Memory], share: float) -> dict[TensorOp, int]:
@@ -222,7 +240,7 @@ def allocate_on_chip(lives: Lives, *, ahead: bool, late: bool = False) -> None:
             continue
         placements, before = [], early
         for memory in memories:
-            placements.append(place(lives, memory, early, late=late))
+            placements.append(place(lives, memory, early, late=late).placement)
             if early and placements[-1].missing_bytes:
                 break
         if not any(placement.missing_bytes for placement in placements):

@@ -31,7 +31,7 @@ def test_a_hole_is_found_where_there_is_one(seed: int):
     size, start = int(rng.integers(1, slots // 2)), int(rng.integers(MOMENTS))
     tensor = TensorOp("w", Role.WEIGHT, SurrogateType.get([size * align], IntegerType(8, Signedness.SIGNED), SPAD.name))
     columns = np.array([*rows, (0, 0, 0, 0)], np.int64).T.copy()
-    space = Space(SPAD, {tensor: len(rows)}, {}, 0, *columns)
+    space = Space(SPAD, {tensor: len(rows)}, *columns)
 
     free = [p for p in range(slots - size + 1) if not taken[start:, p : p + size].any()]
     assert space.put(tensor, start, MOMENTS) == bool(free)

@@ -41,7 +41,7 @@ def test_locals_lie_apart_where_there_is_room():
     # operations 0 and 1 have 5 of 8 units in a tensor and 2 in locals, so that those of both do not fit together
     locals_ = [[LocalOp(["X[i]"], bytes_type(2 * UNIT), 1) for _ in range(count)] for count in (1, 1, 1, 2)]
     lives = GivenLives({TensorOp("t", Role.TEMP, bytes_type(5 * UNIT)): (0, 1)}, locals_)
-    found = place(lives, SPAD, {})
+    found = place(lives, SPAD, {}).placement
     assert not found.missing_bytes
     addresses = [found.locals_[local][0] for own in locals_ for local in own]
     assert addresses[0] == addresses[1]
@@ -52,7 +52,7 @@ def test_locals_of_one_operation_take_turns_where_not_all_fit():
     # of six codelets' locals, 2 of 8 units each, four would fit beside nothing, and three beside a tensor of 2
     locals_ = [[LocalOp(["X[i]"], bytes_type(2 * UNIT), 1) for _ in range(6)]]
     lives = GivenLives({TensorOp("t", Role.TEMP, bytes_type(2 * UNIT)): (0, 0)}, locals_)
-    found = place(lives, SPAD, {})
+    found = place(lives, SPAD, {}).placement
     assert not found.missing_bytes
     addresses = [found.locals_[local][0] for local in locals_[0]]
     assert addresses[:3] == addresses[3:]
