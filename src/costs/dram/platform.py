@@ -24,11 +24,11 @@ def model_of(machine: Machine, *, exact: bool = True) -> Model:
         raise _refuse(machine, f"a square array of cores with {known} multiply-accumulates each", found)
     size = buffer.capacity_bytes
     read, write = _port(machine, buffer.name, compute.name), _port(machine, compute.name, buffer.name)
-    bandwidth = int(link.bandwidth_bytes_per_cycle)
-    if bandwidth < 1:
-        raise _refuse(machine, "a DRAM link of at least 1 byte a cycle", f"{link.bandwidth_bytes_per_cycle}")
+    bandwidth = link.bandwidth_bytes_per_cycle
+    if bandwidth < 1 or not float(bandwidth).is_integer():
+        raise _refuse(machine, "a DRAM link of a whole number of bytes a cycle", f"{bandwidth:g}")
     array = hardware(max(1, size // MIB), 1.0, side, read, macs).array
-    return Model(array, size, bandwidth, link.latency_cycles if exact else 0, write, int(exact))
+    return Model(array, size, int(bandwidth), link.latency_cycles if exact else 0, write, int(exact))
 
 
 def buffer_of(machine: Machine) -> Memory:

@@ -33,7 +33,7 @@ def test_the_buffer_is_the_memory_of_results_not_the_larger_one_of_weights():
     assert model_of(load_target("cocco_npu")).buffer_bytes == memories["GBUF"] < memories["WBUF"]
 
 
-@pytest.mark.parametrize("name", ["tiny", "tpu_like", "conventional"])
+@pytest.mark.parametrize("name", ["tiny", "tpu_like", "conventional", "edge16:DRAM.bandwidth=1.5"])
 def test_other_machines_are_refused(name: str):
     with pytest.raises(TilewrightError) as raised:
         model_of(load_target(name))
