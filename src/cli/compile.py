@@ -340,7 +340,7 @@ def show(answer: dict[str, Any]) -> None:
         ["binary", number(answer["binary_bytes"], "B") if answer["binary_bytes"] is not None else "not linked"],
         ["most IR operations", str(answer["ops_max"])],
         ["predicted cycles", number(answer["cycles"])],
-        ["predicted energy", energy(answer["energy_pj"]) if answer["energy_pj"] is not None else "not in the file"],
+        ["predicted energy", energy(answer["energy_pj"])],
         ["predicted DRAM traffic", number(answer["dram_bytes"], "B")],
         *bound_rows(answer),
         ["CPU time", f"{answer['cpu_s']:.1f} s"],

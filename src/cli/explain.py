@@ -43,10 +43,9 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def show(answer: dict[str, Any]) -> None:
-    print(
-        f"{number(answer['cycles'], 'cycles')}, {energy(answer['energy_pj'])}, "
-        f"{number(answer['dram_bytes'], 'B')} off chip"
-    )
+    told = [number(answer["cycles"], "cycles")]
+    told += [energy(answer["energy_pj"])] if answer["energy_pj"] is not None else []
+    print(f"{', '.join(told)}, {number(answer['dram_bytes'], 'B')} off chip")
     if "gap" in answer:
         print(f"{share(answer['gap'])} above the least of any program, which {answer['bound_by']} sets")
     if not answer["as_compiled"]:

@@ -120,7 +120,7 @@ def cost_rows(answer: dict[str, Any]) -> list[list[str]]:
         ["latency", number(answer["cycles"], "cycles")],
         *row("predicted latency", "cycles", number(predicted.get("cycles", 0), "cycles")),
         *row("latency in the model", "model_cycles", number(predicted.get("model_cycles", 0), "cycles")),
-        ["energy", energy(answer["energy_pj"]) if answer["energy_pj"] is not None else "not in the file"],
+        ["energy", energy(answer["energy_pj"])],
         *row("predicted energy", "energy_pj", energy(predicted.get("energy_pj", 0))),
         ["DRAM traffic", number(answer["dram_bytes"], "B")],
         *row("predicted DRAM traffic", "dram_bytes", number(predicted.get("dram_bytes", 0), "B")),

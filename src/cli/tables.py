@@ -34,9 +34,9 @@ def size(size_bytes: int) -> str:
     return number(size_bytes, "B", 1024, BINARY)
 
 
-def energy(energy_pj: float) -> str:
-    """An energy given in pJ: `energy(2e6)` is `2.00 uJ`."""
-    return number(energy_pj, "J", prefixes=SMALL)
+def energy(energy_pj: float | None) -> str:
+    """An energy given in pJ: `energy(2e6)` is `2.00 uJ`; of machines whose file has none, None."""
+    return "not in the file" if energy_pj is None else number(energy_pj, "J", prefixes=SMALL)
 
 
 def share(part: float) -> str:

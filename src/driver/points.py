@@ -133,5 +133,5 @@ def _compiled(
 ) -> dict[str, Any]:
     program = compile(point.model, point.machine, shapes=point.shapes, options=options)
     costs = {name: cost_of(name, program) for name in point.costs}
-    figures = {key: program.predicted[key] for key in ("cycles", "energy_pj", "dram_bytes")}
+    figures: dict[str, Any] = {key: program.predicted.get(key) for key in ("cycles", "energy_pj", "dram_bytes")}
     return {**figures, **costs, **program.bounds(figures["cycles"]), "layers": layers_of(program)}

@@ -43,6 +43,14 @@ def test_a_lever_is_what_compile_says(folder: Path, tmp_path: Path):
     assert layer["levers"] == [{"attribute": "DRAM.bandwidth", "factor": 2, "cycles": program.layers[0].cycles}]
 
 
+def test_machines_without_energies(tmp_path: Path):
+    program = tilewright.compile(KERNEL, "hvx")
+    answer = explain(program.save(tmp_path / "kernel"), ["VRF.depth"])
+    (lever,) = answer["levers"]
+    assert (answer["energy_pj"], lever["energy_pj"]) == (None, None)
+    assert answer["cycles"] == program.predicted["cycles"] >= lever["lower_bound"]["cycles"]
+
+
 def test_what_hides_a_wait_is_compiled_again(folder: Path):
     """The array waits for DRAM: what is left of that with each attribute is what a program for that machine waits."""
     answer = explain(folder, ["DRAM.bandwidth", "GBUF.depth", "MXU.instances_x"])
