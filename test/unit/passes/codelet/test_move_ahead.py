@@ -27,13 +27,14 @@ def chain(sizes: list[int], maps: list[int]) -> str:
         tensors += f'%w{number} = codelet.tensor "w{number}" weight : {given}\n'
         tensors += f'%c{number} = codelet.tensor "c{number}" temp : {held}\n'
         tensors += f'%a{number} = codelet.tensor "a{number}" temp : {map_kind}\n'
+        types = f"({map_kind}, {held})"
         groups += f"""
 codelet.fused @g{number} updates dense<[[0, 0, 0, 1], [1, 0, 0, 1]]> : tensor<2x4xi64> samples ["", ""] rows ["", ""] {{
   codelet.codelet @load{number} dims {{i = {size}}} (%W = %w{number} : {given}, %C = %c{number} : {held}) {{
     codelet.transfer %W -> %C over "W[i]" : {given} -> {held}
   }}
   codelet.codelet @use{number} dims {{i = 1}} (%A = %a{number} : {map_kind}, %C = %c{number} : {held}) {{
-    codelet.compute @VPU::@unary "O[i] = relu(A[i])" (%A, %C) dims {{a = i}} functions {{F = relu}} : ({map_kind}, {held})
+    codelet.compute @VPU::@unary "O[i] = relu(A[i])" (%A, %C) dims {{a = i}} functions {{F = relu}} : {types}
   }}
 }}"""
     return f"codelet.program @main {{\n{tensors}{groups}\n}}"
