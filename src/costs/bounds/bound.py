@@ -1,7 +1,5 @@
 """Bounds of a problem on a machine."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from math import ceil, gcd, prod
 

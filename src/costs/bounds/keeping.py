@@ -3,8 +3,6 @@
 All choices are bounded at once: arrays have one column (N) per choice, and a row per tensor (T) or level (L).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations

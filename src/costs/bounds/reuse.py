@@ -12,8 +12,6 @@ serves at most `R` pairs, `z_t` grows by `R` (arXiv 1911.05662).  With one width
 `X = 2 S` gives `2 G / sqrt(S) - 2 S` (Smith et al., arXiv 1702.02017).
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from itertools import product
 from math import ceil, gcd, log, prod

@@ -6,8 +6,6 @@ number.  It touches `f_d` elements along a plain axis, and at least `sum f_d - (
 cannot grow matter, and of these only those that no other beats for every tensor.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

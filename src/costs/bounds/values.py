@@ -1,7 +1,5 @@
 """What a bound is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil
 

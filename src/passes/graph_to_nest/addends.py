@@ -1,7 +1,5 @@
 """Sums of products that begin with what is added to them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import f32

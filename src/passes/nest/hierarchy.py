@@ -1,7 +1,5 @@
 """Mapping groups on a hierarchy of memories: what `nest-map` with a mapper does."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import inf
 from typing import Any

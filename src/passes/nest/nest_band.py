@@ -1,7 +1,5 @@
 """The pass `nest-band`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The pass `nest-permute`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

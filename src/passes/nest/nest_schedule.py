@@ -1,7 +1,5 @@
 """The pass `nest-schedule`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

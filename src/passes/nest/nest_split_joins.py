@@ -1,7 +1,5 @@
 """The pass `nest-split-joins`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The pass `nest-split-weights`."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The pass `nest-unroll`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

@@ -1,7 +1,5 @@
 """The pass `nest-verify`."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

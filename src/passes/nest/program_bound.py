@@ -1,7 +1,5 @@
 """Lower bounds of all programs of a module of groups."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Whose bytes a value of a nest function is, what reads it, and what may overwrite it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import prod
 

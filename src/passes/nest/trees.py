@@ -1,7 +1,5 @@
 """Between `nest` IR and the plain data of the mapping search."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import cast

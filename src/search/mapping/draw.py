@@ -1,7 +1,5 @@
 """Random mappings: every ordered factorisation of every bound is equally likely."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """Timeloop's hybrid mapper (A. Parashar et al., ISPASS 2019): random factors; orders and bypasses in turn."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import prod

@@ -1,7 +1,5 @@
 """All mappers by name, and mapping one problem or many with any of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial

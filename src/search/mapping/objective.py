@@ -1,7 +1,5 @@
 """What is minimised."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Objective values of many mappings at once, under the cost model that a request names."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

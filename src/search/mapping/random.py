@@ -1,7 +1,5 @@
 """Timeloop's random mapper (A. Parashar et al., ISPASS 2019): draw, drop what does not fit, keep the best."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from math import inf
 

@@ -1,7 +1,5 @@
 """How much tiles take, and how much memories hold, under either cost model."""
 
-from __future__ import annotations
-
 from math import gcd
 
 import numpy as np

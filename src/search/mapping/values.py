@@ -1,7 +1,5 @@
 """What a mapper is asked and what it answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol

@@ -17,8 +17,6 @@ it.  For each x, no w ends sooner than what is found here:
 - All else is done.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 A set is a bit mask of known coordinates, or `-m`: at least m consecutive ones, nobody knows which.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod

@@ -4,8 +4,6 @@ A demand is a box: for each axis the coordinates that are needed, known or not (
 needed at least; where a box cannot say it, less is said.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

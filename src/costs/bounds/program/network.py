@@ -1,7 +1,5 @@
 """A program's kernels as a graph of values, each written once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod

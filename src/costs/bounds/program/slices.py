@@ -1,7 +1,5 @@
 """What parts of values need of all that is before them, such as single operations and results, wherever they are."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

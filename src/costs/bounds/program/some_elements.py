@@ -10,8 +10,6 @@ rows together that is the sum over t of (h(t) - h(t - 1)) * g(a(t)) at least, wh
 positions.  Rows and columns count by the points of the kernel that makes them, fewer where a window is cut.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product

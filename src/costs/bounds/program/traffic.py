@@ -1,7 +1,5 @@
 """What every program of a network loads and stores at least."""
 
-from __future__ import annotations
-
 from .demand import Demand, Need, covered, elements, need, union, whole
 from .network import Network, Step
 

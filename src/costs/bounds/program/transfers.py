@@ -1,7 +1,5 @@
 """The least time in which bytes cross the links between memories off chip and on chip."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil
 

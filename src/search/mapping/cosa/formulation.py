@@ -1,7 +1,5 @@
 """Where prime factors may go: variables and constraints of the paper's sections III-B and III-C."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, product

@@ -1,7 +1,5 @@
 """What the program minimises: the paper's section III-D."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import log2
 

@@ -1,7 +1,5 @@
 """From a problem to its program, and from the program's answer to a mapping that fits."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod

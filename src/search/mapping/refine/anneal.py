@@ -5,8 +5,6 @@ of two dimensions, gives an axis of an array to another dimension (imperfect fac
 border of two memories, or keeps a tensor more or less.  Steps to what does not fit are not taken.
 """
 
-from __future__ import annotations
-
 from math import ceil, exp, log
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Quick guesses of the objective: see `costs.exact.guess`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ....costs.exact.batch import workspace

@@ -1,7 +1,5 @@
 """Good mappings soon: annealed populations, the mappings of Sunstone and CoSA, and descent from each of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace

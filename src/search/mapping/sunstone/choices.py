@@ -3,8 +3,6 @@
 Tiles are the largest that fit, grown from the smallest by one divisor at a time (the paper's section IV-B).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np

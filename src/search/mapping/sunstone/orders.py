@@ -1,7 +1,5 @@
 """Which loops reuse which tensors, and the loop orders worth trying: the paper's section IV-A."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

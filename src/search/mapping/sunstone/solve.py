@@ -1,7 +1,5 @@
 """Level by level, the most promising choice first, with alpha-beta pruning."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from math import prod

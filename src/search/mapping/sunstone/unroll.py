@@ -1,7 +1,5 @@
 """Spatial unrolling: which dimensions to spread over an array, and how far (section III-B)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from math import prod
 

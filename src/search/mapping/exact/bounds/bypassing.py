@@ -5,8 +5,6 @@ the last memory have room further in, and no loop further in moves it.  Then its
 takes as long to arrive or to get back.  If a loop further in moves it, all loops of the outermost memory do.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from math import prod
 from typing import NamedTuple

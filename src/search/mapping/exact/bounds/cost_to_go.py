@@ -9,8 +9,6 @@ are then bounded by those for loops of any length.
 Statement 10 of docs/exact-mapper.md.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache, partial
 
 import numpy as np

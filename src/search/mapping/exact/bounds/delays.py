@@ -11,8 +11,6 @@ one, and the last ones to get back, may be added in the tables of these memories
 Statement 12 of docs/exact-mapper.md.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import NamedTuple
 

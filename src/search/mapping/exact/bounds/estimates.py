@@ -1,7 +1,5 @@
 """Lower bounds of one skeleton after another, from those that cost little to those by tables of all memories."""
 
-from __future__ import annotations
-
 from math import ceil, inf, prod
 
 import numpy as np

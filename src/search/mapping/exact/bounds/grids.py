@@ -3,8 +3,6 @@
 Statement 11 of docs/exact-mapper.md.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache

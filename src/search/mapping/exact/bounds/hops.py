@@ -4,8 +4,6 @@ A word takes the links to the last of the children that need it (`costs.exact`),
 that dimensions have, and on the order of their loops there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import islice, product
 from math import prod

@@ -1,7 +1,5 @@
 """What skeletons and partial mappings cost at least: energy not settled yet, cycles, and whether tiles fit."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 Statement 14 of docs/exact-mapper.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ..space.model import EVERY, PLAIN, Model

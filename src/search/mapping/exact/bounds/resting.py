@@ -1,7 +1,5 @@
 """Energy of tensors that rest in tiles of a memory, for all of its tiles."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 Many skeletons have the same instances below the last memory, so what is cut out of the tables for all tiles is kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 

@@ -6,8 +6,6 @@ made and multiplied: arrays have one axis per dimension, of length 1 where the d
 Statements 11 and 17 of docs/exact-mapper.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import inf, prod
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Statement 13 of docs/exact-mapper.md.
 """
 
-from __future__ import annotations
-
 from .....costs.compiled import bare
 from ..bounds.nodes import Task, cell_of, fits
 from ..space.model import UNRELATED

@@ -3,8 +3,6 @@
 Statement 13 of docs/exact-mapper.md.
 """
 
-from __future__ import annotations
-
 from .....costs.compiled import bare
 from ..bounds.nodes import Task
 from ..space.model import EVERY, UNRELATED

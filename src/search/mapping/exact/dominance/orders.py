@@ -3,8 +3,6 @@
 Statements 14 and 17 of docs/exact-mapper.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import chain, groupby, permutations, product
 from math import factorial, prod

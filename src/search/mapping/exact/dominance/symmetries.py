@@ -3,8 +3,6 @@
 Statements 6 and 7 of docs/exact-mapper.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise, permutations, product
 from math import factorial, prod

@@ -3,8 +3,6 @@
 Statement 7 of docs/exact-mapper.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A problem on a hierarchy of memories, as the arrays that compiled code reads."""
 
-from __future__ import annotations
-
 from itertools import zip_longest
 from math import inf, prod
 from typing import NamedTuple

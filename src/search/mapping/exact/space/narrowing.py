@@ -6,8 +6,6 @@ smallest where instances own copies of a word; together they have no more childr
 Statement 8 of docs/exact-mapper.md.
 """
 
-from __future__ import annotations
-
 from heapq import heappop, heappush
 from itertools import count
 from math import inf

@@ -1,7 +1,5 @@
 """A skeleton: which tensors memories keep, and the loops over their instances."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .....costs.compiled import bare, bare_entry

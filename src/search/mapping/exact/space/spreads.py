@@ -1,7 +1,5 @@
 """Children of memories: factors that dimensions may be spread over, and all ways to place them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import chain, permutations, product
 from math import prod

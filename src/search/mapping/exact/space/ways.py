@@ -3,8 +3,6 @@
 Statement 8 of docs/exact-mapper.md.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

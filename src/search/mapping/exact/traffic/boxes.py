@@ -8,8 +8,6 @@ is further in, a child may take words from a neighbour that had them one step be
 Statement 17 of docs/exact-mapper.md.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .....costs.compiled import bare, bare_entry

@@ -3,8 +3,6 @@
 Statement 16 of docs/exact-mapper.md.
 """
 
-from __future__ import annotations
-
 from .....costs.compiled import bare_entry
 from ..space.model import Bools, Ints
 

@@ -15,8 +15,6 @@ they have more terms, or such of both signs.  All steps but those of the first l
 Statement 16 of docs/exact-mapper.md.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from .....costs.compiled import bare

@@ -1,7 +1,5 @@
 """Tensors that begin to move: their traffic is settled."""
 
-from __future__ import annotations
-
 from .....costs.compiled import bare
 from ..bounds.nodes import Task, least_cycles, value_of
 from ..space.model import EVERY, PLAIN, UNRELATED, Floats, Ints

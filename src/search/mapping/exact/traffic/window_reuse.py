@@ -12,8 +12,6 @@ is found is between that for `u v` at the one and for `u v` at the other.
 Statement 15 of docs/exact-mapper.md.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from .....costs.compiled import bare

@@ -1,7 +1,5 @@
 """Elements of sliding windows: of a tile, and what it shares with itself elsewhere."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from .....costs.compiled import bare

@@ -3,8 +3,6 @@
 The closed forms of `costs.exact`, without what only ragged ends and the order of far loops decide: those are bounded.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from .....costs.compiled import bare

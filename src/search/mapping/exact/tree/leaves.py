@@ -1,7 +1,5 @@
 """Prices of the mappings that a walk finds, and of others that each stands for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """Skeletons in the order of their bounds, until no bound is below the best mapping."""
 
-from __future__ import annotations
-
 import heapq
 from dataclasses import replace
 from itertools import product

@@ -1,7 +1,5 @@
 """The exact mapper: perfect factors first, good mappings of other searches to compare with, and the whole space."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What a walk over the mappings of one skeleton (what is kept, spatial loops) reads and writes."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The walk: one loop after the other, from the innermost memory outwards, where the bound allows it."""
 
-from __future__ import annotations
-
 from .....costs.compiled import bare, bare_entry
 from ..bounds.nodes import Task, affordable, fits, hopeless, may_close, outlook, promising, unavoidable
 from ..dominance.factors import below_cell, better_outside, first_limit, next_bound, some_better_outside
