@@ -1,6 +1,6 @@
 """The least energy beyond the last memory before the outermost one, for every tile that it may hold.
 
-Statement 10 of docs/exact-mapper.md.
+Statements 10 and 17 of docs/exact-mapper.md.
 """
 
 from __future__ import annotations
