@@ -98,24 +98,24 @@ Target = str | Machine
 class Room(NamedTuple):
     """What a schedule may take of the buffer, and the ways in which it runs.
 
-    `share` is the part of the buffer that kept maps, weights and locals may take; with `unpadded` rings, and maps that
-    are loaded for a layer, have no room around them. The first `span` layers run sample by sample; with `reload`
-    their weights are loaded for each sample, and the `first` of them run with all samples together. With
+    `share` is the part of the buffer that kept maps, weights and locals may take; with `unpadded` rings, and maps
+    that are loaded for a layer, have no room around them. The first `span` layers run sample by sample; with
+    `reload` their weights are loaded for each sample, and the `first` of them run with all samples together. With
     `rows_first` layers are rather made in pieces of rows than of channels, else rows of pieces of channels count as
     pieces (`rows_inside`) or not. With `heads` attention runs head by head (`graph-heads`). `hidden_share` is what
     a map between two products may take that are computed in chunks of it (`graph-split-hidden`; 0: none are); with
     `split_heads` attention is computed in such chunks of one head. With `slack` of 0 or more weights come into
-    holes between maps, with `late` bytes are taken again as late as can be, with `holes` loads in time move ahead, with
-    `slack` maps are placed before them (`codelet-prefetch`). With `unfold` taps
-    lie among the channels where these are few (`graph-unfold`), a cycle of copies worth `unfold_worth` of products,
-    with `band` depthwise convolutions make several results of a row together (`nest-band`), with `spread` weights
-    also come to the memory of maps (`nest-spread-weights`), with `split_joins` channelwise layers of joined maps
-    wait for the last of these only where they read it (`nest-split-joins`), with `split_sums` dense layers of large
-    weights add up what chunks of channels of the convolution before them give (`graph-split-hidden`), with
-    `finer_parts` layers are cut whose weights take more than `FINER_SHARE` of their memory (`nest-split-weights`).
-    With `overlap` more layers run in rows together while an input comes in (`nest-schedule`).
-    Where `rows_share` is not 0, it is what a map between two products may take that are computed for some rows of
-    tokens after others (`graph-split-rows`).
+    holes between maps, with `late` bytes are taken again as late as can be, with `holes` all have addresses with
+    loads in time, which then move ahead, and with both `holes` and `slack` maps are placed before what is loaded
+    (`codelet-prefetch`). With `unfold` taps lie among the channels where these are few (`graph-unfold`), a cycle of
+    copies worth `unfold_worth` of products, with `band` depthwise convolutions make several results of a row
+    together (`nest-band`), with `spread` weights also come to the memory of maps (`nest-spread-weights`), with
+    `split_joins` channelwise layers of joined maps wait for the last of these only where they read it
+    (`nest-split-joins`), with `split_sums` dense layers of large weights add up what chunks of channels of the
+    convolution before them give (`graph-split-hidden`), with `finer_parts` layers are cut whose weights take more
+    than `FINER_SHARE` of their memory (`nest-split-weights`). With `overlap` more layers run in rows together while
+    an input comes in (`nest-schedule`). Where `rows_share` is not 0, it is what a map between two products may take
+    that are computed for some rows of tokens after others (`graph-split-rows`).
     """
 
     share: float = 1.0

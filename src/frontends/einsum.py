@@ -59,13 +59,16 @@ def parse_einsum(text: str) -> tuple[Statement, dict[str, int]]:
 
 
 def _check_once(statement: Statement, extents: Mapping[str, int]) -> None:
-    """An index tells its dims, where each stride is longer than the reach of all smaller ones; dims that are told
-    leave the other indices."""
+    """Refuse `=` where several iterations may write one element of the target.
+
+    An index determines its dims if each stride is larger than all that smaller strides add up to.  Dims that are
+    determined are constants in the other indices.
+    """
     if statement.reduce != "=" or not isinstance(statement.target, Access):
         return
     forms, open_dims = index_forms(statement.target), {dim for dim, extent in extents.items() if extent > 1}
 
-    def told(form: Affine) -> set[str]:
+    def determined(form: Affine) -> set[str]:
         reach, dims = 0, open_dims & set(form.names)
         for stride, dim in sorted((abs(form.coefficient(dim)), dim) for dim in dims):
             if stride <= reach:
@@ -73,7 +76,7 @@ def _check_once(statement: Statement, extents: Mapping[str, int]) -> None:
             reach += stride * (extents[dim] - 1)
         return dims
 
-    while dims := set[str]().union(*map(told, forms)):
+    while dims := set[str]().union(*map(determined, forms)):
         open_dims -= dims
     if open_dims:
         expected = "each element written once, or a reduction (`+=`, `max=`, `min=`)"

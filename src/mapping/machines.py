@@ -18,7 +18,7 @@ from ..targets import DEFAULT_TARGET
 TARGET = "target"
 """Attribute of a mapped `nest.group`: the machine that its mapping is for, as a person names it."""
 
-_MACHINE = re.compile(r"^( *)acg\.graph .*?^\1\}", re.MULTILINE | re.DOTALL)
+_MACHINE = re.compile(r"^( *)acg\.graph ", re.MULTILINE)
 
 
 def target_of(model: str | Path) -> str | Machine:
@@ -27,11 +27,20 @@ def target_of(model: str | Path) -> str | Machine:
     text = _text_of(model)
     if (target := mapped_for(model)) is not None or "acg.graph" not in text:
         return target or DEFAULT_TARGET
-    alone = _MACHINE.search(text)  # networks take long to parse
     try:
-        return machine_of(parse_text(alone.group() if alone else text, Path(model)))
+        return machine_of(parse_text(_machine_in(text), Path(model)))
     except TilewrightError:  # told when the file is taken
         return DEFAULT_TARGET
+
+
+def _machine_in(text: str) -> str:
+    """The first `acg.graph` of a text alone, as networks take long to parse; all of the text where none ends."""
+    begin = _MACHINE.search(text)
+    if begin is None:
+        return text
+    closing = f"\n{begin[1]}}}"
+    end = text.find(closing, begin.end())
+    return text[begin.start() : end + len(closing)] if end >= 0 else text
 
 
 def mapped_for(model: str | Path) -> str | None:

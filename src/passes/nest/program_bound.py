@@ -71,7 +71,7 @@ def cycles_apart(module: ModuleOp, machine: Machine) -> int:
 
 
 def weight_cycles(module: ModuleOp, machine: Machine) -> float:
-    """Cycles that no program goes below whose groups each load their weights, but those that may stay on chip, once."""
+    """Cycles of the loads of weights: of each once, but once for each group that reads it where it exceeds the chip."""
     platform, sizes = platform_of(machine), dict[object, int]()
     groups = (op for op in module.walk() if isinstance(op, nest.GroupOp))
     for op, value in ((op, value) for op in groups for value in op.inputs):
