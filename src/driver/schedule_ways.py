@@ -5,58 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import ModuleOp
-
 from ..backends.program import Candidate
 from ..costs.clock import Limit
-from ..costs.fusion.of_machine import platform_of
-from ..costs.mapping.binding import pricer_of
-from ..dialects import nest
-from ..dialects.types import shape_of
 from ..errors import TilewrightError
-from ..frontends.acg import load_target
-from ..interpreters.constants import Constants
-from ..passes.codelet.codelet_prefetch import has_holes
-from ..passes.functions import functions_of
-from ..passes.graph.graph_heads import has_heads
-from ..passes.graph.graph_pack import buffer_bytes
-from ..passes.graph.graph_split_hidden import Hidden, hidden_parts
-from ..passes.graph.graph_unfold import Unfolding, unfoldable
-from ..passes.nest.nest_band import bands
-from ..passes.nest.nest_schedule import Reader
-from ..passes.nest.nest_split_joins import split_joins
-from ..passes.nest.nest_split_weights import split_weights
-from ..passes.nest.nest_spread_weights import spread
-from ..passes.nest.program_bound import weight_cycles
+from ..passes.graph.graph_unfold import Unfolding
 from ..search.lengths import least_beside, least_price
 from ..search.reloaded_spans import reloaded_spans
-from ..search.residency import plan
+from .applicable import HIDDEN_SHARES, LARGE_SHARE, Applicable
 from .choice import LOADS, is_near
 from .lowering import Lowering
-from .pipelines import FINER_SHARE, Room, Target, pipeline_text
+from .pipelines import Room, Target
 
 if TYPE_CHECKING:
     from ..backends.program import Program
 
-HIDDEN_SHARES = 1 / 16, 1 / 32, 1 / 8
-"""Parts of the buffer that a chunk of a map between two products takes at most, as they are tried."""
-
-LARGE_SHARE = 1 / 2
-"""Part of the buffer that such a map takes to be computed in chunks, or, in rows, that a chunk takes at most."""
-
-HEAD_SHARE = 1 / 4
-"""Part of the buffer that the largest map of one head, and the sum of all, take at most where heads are split."""
-
 RELOADED_SPANS = 5
 """Lengths of a span of layers whose weights are loaded for each sample that are tried first."""
-
-MOST_HEADS = 64
-"""Heads that attention is split into at most, each of which is a dozen groups of its own."""
 
 LEAST_SAVING = 1 / 200
 """Part of the bound that fuller lanes of products must save for a try."""
@@ -125,7 +94,7 @@ class _Ways:
 
     def __post_init__(self) -> None:
         self.options = self.lowering.options
-        self.machine = load_target(self.target)
+        self.applies = Applicable(self.lowering, self.target)
         self.limit = Limit(self.options.time_limit_s or None)
 
     @property
@@ -167,18 +136,14 @@ class _Ways:
     @property
     def loads_weights(self) -> bool:
         """Whether the best takes hardly longer than what any way does, loads of weights."""
-        return self.cycles(self.best) <= (1 + self.options.near) * self._weight_cycles
-
-    def before(self, name: str, room: Room) -> ModuleOp:
-        """The module before a pass of a way."""
-        return self.lowering.before(name, pipeline_text(self.target, self.options, room=room))
+        return self.cycles(self.best) <= (1 + self.options.near) * self.applies.weight_cycles
 
     def unfold(self) -> None:
         """Taps as channels, where that saves enough work; then more of them, where copies save little."""
         worth_cycles = LEAST_SAVING * self.found[Room()].lower_bound.get("cycles", 0.0)
         known: list[Unfolding] = []
         for room in (Room(unfold=True), Room(unfold=True, unfold_worth=1)) if self.is_worth_more() else ():
-            found = self._unfoldable(room)
+            found = self.applies.unfoldable(room)
             saved = sum(each.saved_cycles for each in found)
             found = [each._replace(saved_cycles=0.0) for each in found]
             self.take_each([room] if saved > worth_cycles and found != known else [])
@@ -187,60 +152,51 @@ class _Ways:
     def band(self) -> None:
         """Several results of depthwise convolutions together, where that saves enough work."""
         worth_cycles = LEAST_SAVING * self.found[Room()].lower_bound.get("cycles", 0.0)
-        if self.is_worth_more() and self._bands_save() > worth_cycles:
+        if self.is_worth_more() and self.applies.saved_by_bands() > worth_cycles:
             self.take(self.best._replace(band=True))
 
     def split_joins(self) -> None:
         """Channelwise layers of joined maps in two parts."""
         best = self.best._replace(split_joins=True)
-        if self.is_worth_more():
-            module = self.before("nest-split-joins", best)
-            self.take_each([best] if any(split_joins(module, Constants.of(module))) else [])
+        if self.is_worth_more() and self.applies.splits_joins(best):
+            self.take(best)
 
     def split_sums(self) -> None:
         """Dense layers whose weights come while the convolution before them is computed, chunk by chunk."""
-        weight_bytes = platform_of(self.machine).buffers.weight_bytes
         best = self.best._replace(split_sums=True)
-        if weight_bytes and self.is_worth_more():
-            module = self.before("graph-split-hidden", best)
-            parts = hidden_parts(module, Constants.of(module), 0, weight_bytes=weight_bytes)
-            self.take_each([best] if any(parts) else [])
+        if self.is_worth_more() and self.applies.splits_sums(best):
+            self.take(best)
 
     def spread(self) -> None:
         """Weights also in the memory of maps, where the estimate says that some come earlier so."""
         best = self.best
-        if best.span or platform_of(self.machine).buffers.weight_bytes is None or not self.is_worth_more():
-            return
-        module, pricer = self.before("nest-spread-weights", best._replace(spread=True)), pricer_of(self.machine)
-        if any(spread(function, pricer) for function in functions_of(module)):
+        if not best.span and self.is_worth_more() and self.applies.spreads_weights(best):
             others = [] if best.rows_first else [best._replace(rows_inside=not best.rows_inside)]
             self.take_each(room._replace(spread=True) for room in (best, *others))
 
     def split_finer(self) -> None:
         """Layers of large weights in finer parts."""
-        weight_bytes, best = platform_of(self.machine).buffers.weight_bytes, self.best
-        if weight_bytes is not None and not best.span and self.is_worth_more():
-            module = self.before("nest-schedule", best)
-            parts = split_weights(module, weight_bytes, FINER_SHARE, Constants.of(module))
-            self.take_each([best._replace(finer_parts=True)] if any(parts) else [])
+        best = self.best
+        if not best.span and self.is_worth_more() and self.applies.splits_finer(best):
+            self.take(best._replace(finer_parts=True))
 
     def reload(self, plain: Room) -> None:
         """Samples one after another with weights loaded for each, where these loads take less than the best so far."""
-        samples = _samples(self.lowering.module)
-        if samples == 1 or not self.is_worth_more() or samples * self._weight_cycles >= self.cycles(self.best):
+        samples = self.applies.samples
+        if samples == 1 or not self.is_worth_more() or samples * self.applies.weight_cycles >= self.cycles(self.best):
             return
-        hidden_share = samples * min(HIDDEN_SHARES) if self._has_hidden(samples) else 0.0
+        hidden_share = samples * min(HIDDEN_SHARES) if self.applies.has_hidden(samples) else 0.0
         room = plain._replace(reload=True, hidden_share=hidden_share)
-        room = next((way for way in self._attention(room, samples) if way.split_heads), room)
-        room = room._replace(span=self._span(room))
+        room = next((way for way in self.applies.attention(room, samples) if way.split_heads), room)
+        room = room._replace(span=self.applies.span(room))
         self.take_each((room._replace(late=True), room._replace(slack=0)) if room.span else ())
 
     def reload_first(self, plain: Room) -> None:
         """The first layers, or those after maps too large for one sample, sample by sample with weights reloaded."""
-        if _samples(self.lowering.module) == 1 or not self.is_worth_more():
+        if self.applies.samples == 1 or not self.is_worth_more():
             return
         room = plain._replace(reload=True, late=True)
-        reader = self._reader(room)
+        reader = self.applies.reader(room)
         spans = reloaded_spans(reader.network(room.share), reader.rows_of)
         rooms = {span.stop: room._replace(span=span.stop, first=span.start) for span in spans}
         tried = [span.stop for span in spans[:RELOADED_SPANS]]
@@ -251,13 +207,13 @@ class _Ways:
     def fill(self) -> None:
         """The best of several samples with loads in time that then move ahead, and with maps placed before them."""
         best = self.best._replace(late=True, holes=True)
-        self.take_each(best._replace(slack=slack) for slack in (-1, 0) if _samples(self.lowering.module) > 1)
+        self.take_each(best._replace(slack=slack) for slack in (-1, 0) if self.applies.samples > 1)
 
     def sample_by_sample(self, plain: Room) -> None:
         """The first layers sample by sample: how many of them, and with weights in holes or not."""
-        if _samples(self.lowering.module) == 1 or not self.is_worth_more():
+        if self.applies.samples == 1 or not self.is_worth_more():
             return
-        longest = self._span(plain)
+        longest = self.applies.span(plain)
         if not longest:
             return
         middle = 1 << (longest.bit_length() + 1) // 2
@@ -271,10 +227,16 @@ class _Ways:
 
     def attend(self, plain: Room) -> None:
         """Attention by heads, and hidden maps in chunks, or for some rows of tokens after others."""
-        self.take_each(self._attention(plain) if self.is_worth_more() else ())
-        best, shares = self.best, HIDDEN_SHARES if self.is_worth_more() and self._has_hidden() else ()
+        self.take_each(self.applies.attention(plain) if self.is_worth_more() else ())
+        best, shares = self.best, HIDDEN_SHARES if self.is_worth_more() and self.applies.has_hidden() else ()
         self.take_each([best._replace(hidden_share=share) for share in shares])
         self.take_each([best._replace(rows_share=LARGE_SHARE)] if shares else ())
+
+    def has_attention(self) -> bool:
+        """Whether there are heads to split, of samples that run one after another and are worth more ways."""
+        samples = self.applies.samples
+        is_asked = samples > 1 and self.is_worth_more()
+        return is_asked and any(way.split_heads for way in self.applies.attention(Room(), samples))
 
     def place(self) -> None:
         """The best with bytes taken again late, weights in holes between maps, other pieces, weights beside maps."""
@@ -287,7 +249,8 @@ class _Ways:
         self.take(base._replace(late=True, slack=-1))
         gained = self.cycles(self.best) <= (1 - LATE_GAIN) * self.cycles(base)
         for slack in () if base.span or gained else SLACKS:
-            self.take_each([base._replace(slack=slack)] if self._has_holes(base, slack) else [])
+            refused = self.found[base].refused  # its maps have less room than those that are asked about
+            self.take_each([base._replace(slack=slack)] if refused or self.applies.has_holes(base, slack) else [])
             if self.best.slack >= 0:
                 break
         best = self.best
@@ -302,97 +265,17 @@ class _Ways:
     def overlap(self) -> None:
         """The best with more layers in rows while an input comes in, where others are, with taps as channels or not."""
         best = self.best
-        if best.span or not self.is_worth_more():
-            return
-        reader = self._reader(best)
-        alone, more = (reader.network(best.share, overlap=overlap) for overlap in (False, True))
-        if plan(alone, reader.rows_of).steps == plan(more, reader.rows_of).steps:
+        if best.span or not self.is_worth_more() or not self.applies.overlaps(best):
             return
         unfold = best.unfold or Room(unfold=True) in self.found
         self.take_each(best._replace(overlap=True, unfold=way) for way in dict.fromkeys((best.unfold, unfold)))
 
-    def _reader(self, room: Room) -> Reader:
-        """The layers of a way before it is decided which run together."""
-        return Reader(self.machine, functions_of(self.before("nest-schedule", room))[0])
-
-    def _has_holes(self, room: Room, slack: int) -> bool:
-        """Whether there is room for weights in holes between maps: else the program of `room` is made again."""
-        if self.found[room].refused:  # its maps have less room than those that are asked about
-            return True
-        return has_holes(self.before("codelet-prefetch", room), slack)
-
     def _of_span(self, room: Room, length: int) -> float:
         """Cycles with at most so many layers sample by sample; infinite where there is no room or time for it."""
-        room = room._replace(span=self._span(room, length))
+        room = room._replace(span=self.applies.span(room, length))
         return self._cycles_if_worth(room) if room.span else inf
 
     def _cycles_if_worth(self, room: Room) -> float:
         """Cycles of a way, which is tried where it is worth it."""
         self.take_each([room])
         return self.cycles(room)
-
-    def _span(self, room: Room, most: int = 0) -> int:
-        """How many of the first layers there is room for sample by sample, of at most so many (0: of all)."""
-        from ..passes.nest_to_codelet.fused_marks import BY_SAMPLE
-
-        layers = self.before("nest-schedule", room).walk()
-        most = most or sum(isinstance(op, nest.GroupOp) for op in layers)
-        module = self.before("nest-tile", room._replace(span=most))
-        return sum(BY_SAMPLE in op.attributes for op in module.walk())
-
-    def _unfoldable(self, room: Room) -> list[Unfolding]:
-        """Convolutions whose taps fill lanes that channels leave idle."""
-        module = self.before("graph-unfold", room)
-        return list(unfoldable(module, self.machine, Constants.of(module), room.unfold_worth))
-
-    def _bands_save(self) -> float:
-        """Cycles of products that are saved where several results of depthwise convolutions are made together."""
-        module = self.before("nest-band", Room(band=True))
-        found = bands(module, pricer_of(self.machine), Constants.of(module))
-        return sum(each.saved_cycles for each in found)
-
-    def has_attention(self) -> bool:
-        """Whether there are heads to split, of samples that run one after another and are worth more ways."""
-        samples = _samples(self.lowering.module)
-        is_asked = samples > 1 and self.is_worth_more()
-        return is_asked and any(way.split_heads for way in self._attention(Room(), samples))
-
-    def _has_hidden(self, apart: int = 1) -> bool:
-        """Whether a map between two products, which can be computed in chunks of it, takes much of the buffer.
-
-        Of several samples that run `apart` it is that of one, and the weights, which come for each, count, too.
-        """
-        buffer = buffer_bytes(self.machine)
-        tried = (self._hidden(Room(hidden_share=s), int(apart * buffer * s)) for s in sorted(HIDDEN_SHARES))
-        parts = next(filter(None, tried), [])
-        sizes = (part.map_bytes // apart + (part.weight_bytes if apart > 1 else 0) for part in parts)
-        return any(size > buffer * LARGE_SHARE for size in sizes)
-
-    @cached_property
-    def _weight_cycles(self) -> float:
-        """What loads of weights take in any way."""
-        return weight_cycles(self.before("nest-schedule", Room()), self.machine)
-
-    def _attention(self, room: Room, apart: int = 1) -> list[Room]:
-        """Attention split into heads, where each has room as a whole and there are few, and head by head; of so many
-        samples that run `apart` one is there.
-        """
-        split = room._replace(split_heads=True)
-        limit_bytes = apart * int(buffer_bytes(self.machine) * HEAD_SHARE)
-        parts = self._hidden(split, 0)
-        few = 0 < sum(len(part.ranges(0)) for part in parts) <= MOST_HEADS
-        splits = few and all(part.head_bytes <= limit_bytes for part in parts)
-        return [split] * splits + [room._replace(heads=True)] * has_heads(self.lowering.module)
-
-    def _hidden(self, room: Room, chunk_bytes: int) -> list[Hidden]:
-        """What `graph-split-hidden` splits."""
-        if "graph-split-hidden" not in pipeline_text(self.target, self.options, room=room):
-            return []
-        module = self.before("graph-split-hidden", room)
-        return list(hidden_parts(module, Constants.of(module), chunk_bytes, heads=room.split_heads))
-
-
-def _samples(module: ModuleOp) -> int:
-    """Samples of the first input."""
-    shapes = (shape_of(function.body.block.args[0]) for function in functions_of(module) if function.args)
-    return next((shape[0] for shape in shapes if shape), 1)
