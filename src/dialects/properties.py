@@ -96,3 +96,10 @@ def value_of(attribute: Attribute) -> Any:
     if isinstance(attribute, DenseArrayBase):
         return attribute.get_values()
     return True if isinstance(attribute, UnitAttr) else getattr(attribute, "data", None)
+
+
+def plain_properties(op: IRDLOperation) -> dict[str, Any]:
+    """The plain values of all properties by name, None for those that are left out, False for such flags."""
+    kind, given = type(op), op.properties
+    absent = {name: False if _held(kind, name) is UnitAttr else None for name in op.get_irdl_definition().properties}
+    return absent | {name: value_of(attribute) for name, attribute in given.items()}

@@ -1,13 +1,13 @@
 """Reference semantics of the graph dialect: every layer on whole tensors, by NumPy."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, FloatAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -18,14 +18,16 @@ from xdsl.interpreter import (
     impl_terminator,
     register_impls,
 )
-from xdsl.ir import Operation, Region
+from xdsl.ir import Operation
+from xdsl.irdl import OptOperandDef
 from xdsl.utils.exceptions import InterpretationError
 
 from ..dialects import graph
+from ..dialects.properties import plain_properties
 from ..dialects.types import dtype_of, element_of, shape_of
 from ..errors import TilewrightError
 from ..resources import Resources, resources_of, weight_array
-from . import graph_numpy as numpy_layers
+from . import graph_numpy as layers
 
 Array = NDArray[Any]
 
@@ -41,15 +43,86 @@ class EntryFunctions(InterpreterFunctions):
         return ReturnedValues(args), ()
 
 
-def _number(attribute: FloatAttr | None) -> float | None:
-    return None if attribute is None else attribute.value.data
+def _dtype(op: graph.LayerOp) -> np.dtype[Any]:
+    return dtype_of(element_of(op.result))
 
 
-def _next(args: Sequence[Any], given: bool) -> Array | None:
-    return args[-1] if given else None
+def _plain(function: Callable[..., Array], *, typed: bool = False) -> Callable[..., Array]:
+    """A layer that is a function of its operands and, by name, its properties; its kind, if it has one, comes first.
+
+    Where it is `typed`, the function is also told the `dtype` of the result.
+    """
+
+    def run(op: graph.LayerOp, *operands: Array | None) -> Array:
+        values = plain_properties(op)
+        kind = (values.pop("kind"),) if "kind" in values else ()
+        return function(*kind, *operands, **values, **({"dtype": _dtype(op)} if typed else {}))
+
+    return run
 
 
-@register_impls
+def _softmax(op: graph.SoftmaxOp, x: Array, mask: Array | None) -> Array:
+    values = plain_properties(op)
+    step, zero_point = values.pop("step"), values.pop("zero_point")
+    powers, totals = layers.softmax(x, mask, **values)
+    if step is None:
+        return powers / totals
+    return layers.saturate(np.rint(powers / (totals * np.float32(step))) + np.float32(zero_point), _dtype(op))
+
+
+def _lrn(op: graph.LrnOp, x: Array) -> Array:
+    values = plain_properties(op)
+    zero = values.pop("zero_point")
+    return layers.lrn(x if zero is None else x.astype(np.int32) - zero, **values, adds_in_i32=op.adds_in_i32)
+
+
+def _unary(kind: str, x: Array, **scalars: float | None) -> Array:
+    return layers.UNARY[kind](x, *(scalar for scalar in scalars.values() if scalar is not None))
+
+
+LAYERS: Mapping[type[graph.LayerOp], Callable[..., Array]] = {
+    graph.ConvOp: _plain(layers.conv),
+    graph.UnfoldOp: _plain(layers.unfold),
+    graph.GemmOp: _plain(layers.gemm),
+    graph.MatmulOp: _plain(layers.matmul),
+    graph.PoolOp: _plain(layers.pool),
+    graph.ReduceOp: _plain(layers.reduce),
+    graph.SoftmaxOp: _softmax,
+    graph.LayerNormOp: _plain(layers.layer_norm),
+    graph.StandardizeOp: _plain(layers.standardize),
+    graph.LrnOp: _lrn,
+    graph.BatchNormOp: _plain(layers.batch_norm),
+    graph.UnaryOp: _plain(_unary),
+    graph.ClipOp: _plain(lambda x, min, max: layers.clip(x, min, max)),
+    graph.BinaryOp: _plain(lambda kind, a, b: layers.BINARY[kind](a, b)),
+    graph.SelectOp: _plain(lambda condition, a, b: np.where(condition != 0, a, b)),
+    graph.CastOp: _plain(layers.cast, typed=True),
+    graph.ConcatOp: lambda op, *pieces: np.concatenate(pieces, axis=op.axis.value.data),
+    graph.SliceOp: lambda op, x: layers.slice_(x, **plain_properties(op), sizes=shape_of(op.result)),
+    graph.PadOp: _plain(layers.pad),
+    graph.ReshapeOp: lambda op, x: np.reshape(x, shape_of(op.result)),
+    graph.TransposeOp: _plain(lambda x, perm: np.transpose(x, perm)),
+    graph.ResizeOp: _plain(layers.resize),
+    graph.GatherOp: lambda op, x: np.take(x, graph.dense_array(op.indices), axis=op.axis.value.data),
+    graph.LookupOp: lambda op, table, index: layers.rows_at(table, index),
+    graph.ExpandOp: lambda op, x: np.broadcast_to(x, shape_of(op.result)),
+    graph.QuantizeOp: _plain(layers.quantize, typed=True),
+    graph.DequantizeOp: _plain(layers.dequantize),
+    graph.RequantizeOp: _plain(layers.requantize, typed=True),
+}
+"""What each layer computes of its operands, those that are left out being None."""
+
+
+def _operands(op: graph.LayerOp, args: PythonValues) -> Iterator[Array | None]:
+    given = iter(args)
+    for name, definition in op.get_irdl_definition().operands:
+        if isinstance(definition, OptOperandDef) and getattr(op, name) is None:
+            yield None
+        else:
+            yield next(given)
+    yield from given
+
+
 @dataclass
 class GraphFunctions(InterpreterFunctions):
     """Semantics of all graph operations; values are NumPy arrays, weights come from `resources`."""
@@ -63,149 +136,13 @@ class GraphFunctions(InterpreterFunctions):
             raise InterpretationError(f"no bytes for graph.weight @{op.resource}")
         return (array,)
 
-    @impl(graph.ConvOp)
-    def run_conv(self, interpreter: Interpreter, op: graph.ConvOp, args: PythonValues) -> PythonValues:
-        bias, window = _next(args, op.bias is not None), graph.window_of(op)
-        return (numpy_layers.conv(args[0], args[1], bias, *window, op.groups.value.data, op.pad_value.value.data),)
+    def run_layer(self, interpreter: Interpreter, op: graph.LayerOp, args: PythonValues) -> PythonValues:
+        """A layer of `LAYERS`."""
+        return (LAYERS[type(op)](op, *_operands(op, args)),)
 
-    @impl(graph.UnfoldOp)
-    def run_unfold(self, interpreter: Interpreter, op: graph.UnfoldOp, args: PythonValues) -> PythonValues:
-        kernel, pad_value = op.kernel.get_values(), op.pad_value.value.data
-        return (numpy_layers.unfold(args[0], kernel, *graph.window_of(op), pad_value),)
-
-    @impl(graph.GemmOp)
-    def run_gemm(self, interpreter: Interpreter, op: graph.GemmOp, args: PythonValues) -> PythonValues:
-        a = args[0].T if op.trans_a is not None else args[0]
-        b = args[1].T if op.trans_b is not None else args[1]
-        c = _next(args, op.c is not None)
-        return (numpy_layers.gemm(a, b, c, op.alpha.value.data, op.beta.value.data),)
-
-    @impl(graph.MatmulOp)
-    def run_matmul(self, interpreter: Interpreter, op: graph.MatmulOp, args: PythonValues) -> PythonValues:
-        return (numpy_layers.matmul(args[0], args[1]),)
-
-    @impl(graph.PoolOp)
-    def run_pool(self, interpreter: Interpreter, op: graph.PoolOp, args: PythonValues) -> PythonValues:
-        kernel, include_pad = op.kernel.get_values(), op.count_include_pad is not None
-        return (numpy_layers.pool(op.kind.data.value, args[0], kernel, *graph.window_of(op), include_pad),)
-
-    @impl(graph.ReduceOp)
-    def run_reduce(self, interpreter: Interpreter, op: graph.ReduceOp, args: PythonValues) -> PythonValues:
-        return (numpy_layers.reduce(op.kind.data.value, args[0], op.axes.get_values(), op.keepdims is not None),)
-
-    @impl(graph.SoftmaxOp)
-    def run_softmax(self, interpreter: Interpreter, op: graph.SoftmaxOp, args: PythonValues) -> PythonValues:
-        mask, bounded = _next(args, op.mask is not None), op.bounded is not None
-        powers, totals = numpy_layers.softmax(args[0], mask, op.axis.value.data, _number(op.scale), bounded)
-        if op.step is None or op.zero_point is None:
-            return (powers / totals,)
-        steps = np.rint(powers / (totals * np.float32(op.step.value.data))) + np.float32(op.zero_point.value.data)
-        return (numpy_layers.saturate(steps, dtype_of(element_of(op.result))),)
-
-    @impl(graph.LayerNormOp)
-    def run_layer_norm(self, interpreter: Interpreter, op: graph.LayerNormOp, args: PythonValues) -> PythonValues:
-        bias = _next(args, op.bias is not None)
-        return (numpy_layers.layer_norm(args[0], args[1], bias, op.axis.value.data, op.epsilon.value.data),)
-
-    @impl(graph.StandardizeOp)
-    def run_standardize(self, interpreter: Interpreter, op: graph.StandardizeOp, args: PythonValues) -> PythonValues:
-        axis, epsilon, bits = op.axis.value.data, op.epsilon.value.data, op.bits.value.data
-        return (numpy_layers.standardize(args[0], axis, epsilon, bits),)
-
-    @impl(graph.LrnOp)
-    def run_lrn(self, interpreter: Interpreter, op: graph.LrnOp, args: PythonValues) -> PythonValues:
-        size, (alpha, beta, bias) = op.size.value.data, (each.value.data for each in (op.alpha, op.beta, op.bias))
-        x = args[0] if op.zero_point is None else args[0].astype(np.int32) - op.zero_point.value.data
-        return (numpy_layers.lrn(x, size, alpha, beta, bias, adds_in_i32=op.adds_in_i32),)
-
-    @impl(graph.BatchNormOp)
-    def run_batch_norm(self, interpreter: Interpreter, op: graph.BatchNormOp, args: PythonValues) -> PythonValues:
-        x, scale, bias, mean, variance = args
-        return (numpy_layers.batch_norm(x, scale, bias, mean, variance, op.epsilon.value.data),)
-
-    @impl(graph.UnaryOp)
-    def run_unary(self, interpreter: Interpreter, op: graph.UnaryOp, args: PythonValues) -> PythonValues:
-        scalars = (s for s in (_number(op.alpha), _number(op.beta)) if s is not None)
-        return (numpy_layers.UNARY[op.kind.data.value](args[0], *scalars),)
-
-    @impl(graph.ClipOp)
-    def run_clip(self, interpreter: Interpreter, op: graph.ClipOp, args: PythonValues) -> PythonValues:
-        return (numpy_layers.clip(args[0], _number(op.min), _number(op.max)),)
-
-    @impl(graph.BinaryOp)
-    def run_binary(self, interpreter: Interpreter, op: graph.BinaryOp, args: PythonValues) -> PythonValues:
-        return (numpy_layers.BINARY[op.kind.data.value](args[0], args[1]),)
-
-    @impl(graph.SelectOp)
-    def run_select(self, interpreter: Interpreter, op: graph.SelectOp, args: PythonValues) -> PythonValues:
-        condition, a, b = args
-        return (np.where(condition != 0, a, b),)
-
-    @impl(graph.CastOp)
-    def run_cast(self, interpreter: Interpreter, op: graph.CastOp, args: PythonValues) -> PythonValues:
-        return (numpy_layers.cast(args[0], dtype_of(element_of(op.result))),)
-
-    @impl(graph.ConcatOp)
-    def run_concat(self, interpreter: Interpreter, op: graph.ConcatOp, args: PythonValues) -> PythonValues:
-        return (np.concatenate(args, axis=op.axis.value.data),)
-
-    @impl(graph.SliceOp)
-    def run_slice(self, interpreter: Interpreter, op: graph.SliceOp, args: PythonValues) -> PythonValues:
-        starts, steps = op.starts.get_values(), op.steps.get_values()
-        return (numpy_layers.slice_(args[0], starts, steps, shape_of(op.result)),)
-
-    @impl(graph.PadOp)
-    def run_pad(self, interpreter: Interpreter, op: graph.PadOp, args: PythonValues) -> PythonValues:
-        return (numpy_layers.pad(args[0], op.pads.get_values(), op.mode.data.value, op.value.value.data),)
-
-    @impl(graph.ReshapeOp)
-    def run_reshape(self, interpreter: Interpreter, op: graph.ReshapeOp, args: PythonValues) -> PythonValues:
-        return (np.reshape(args[0], shape_of(op.result)),)
-
-    @impl(graph.TransposeOp)
-    def run_transpose(self, interpreter: Interpreter, op: graph.TransposeOp, args: PythonValues) -> PythonValues:
-        return (np.transpose(args[0], op.perm.get_values()),)
-
-    @impl(graph.ResizeOp)
-    def run_resize(self, interpreter: Interpreter, op: graph.ResizeOp, args: PythonValues) -> PythonValues:
-        return (numpy_layers.resize(args[0], op.scales.get_values()),)
-
-    @impl(graph.GatherOp)
-    def run_gather(self, interpreter: Interpreter, op: graph.GatherOp, args: PythonValues) -> PythonValues:
-        return (np.take(args[0], graph.dense_array(op.indices), axis=op.axis.value.data),)
-
-    @impl(graph.LookupOp)
-    def run_lookup(self, interpreter: Interpreter, op: graph.LookupOp, args: PythonValues) -> PythonValues:
-        return (numpy_layers.rows_at(args[0], args[1]),)
-
-    @impl(graph.ExpandOp)
-    def run_expand(self, interpreter: Interpreter, op: graph.ExpandOp, args: PythonValues) -> PythonValues:
-        return (np.broadcast_to(args[0], shape_of(op.result)),)
-
-    @impl(graph.QuantizeOp)
-    def run_quantize(self, interpreter: Interpreter, op: graph.QuantizeOp, args: PythonValues) -> PythonValues:
-        zero_point = _next(args, op.zero_point is not None)
-        dtype = dtype_of(element_of(op.result))
-        return (numpy_layers.quantize(args[0], args[1], zero_point, op.axis.value.data, dtype),)
-
-    @impl(graph.DequantizeOp)
-    def run_dequantize(self, interpreter: Interpreter, op: graph.DequantizeOp, args: PythonValues) -> PythonValues:
-        zero_point = _next(args, op.zero_point is not None)
-        return (numpy_layers.dequantize(args[0], args[1], zero_point, op.axis.value.data),)
-
-    @impl(graph.RequantizeOp)
-    def run_requantize(self, interpreter: Interpreter, op: graph.RequantizeOp, args: PythonValues) -> PythonValues:
-        zero_point, low, high = op.zero_point.value.data, op.low.value.data, op.high.value.data
-        bounds, dtype = (zero_point, low, high), dtype_of(element_of(op.result))
-        return (numpy_layers.requantize(args[0], args[1], args[2], op.axis.value.data, *bounds, dtype),)
-
-    @impl(graph.FusedGroupOp)
-    def run_fused_group(self, interpreter: Interpreter, op: graph.FusedGroupOp, args: PythonValues) -> PythonValues:
-        return run_region(interpreter, op.body, args)
-
-    @impl(graph.LayerGroupOp)
-    def run_layer_group(self, interpreter: Interpreter, op: graph.LayerGroupOp, args: PythonValues) -> PythonValues:
-        return run_region(interpreter, op.body, args)
+    def run_group(self, interpreter: Interpreter, op: graph.GroupOp, args: PythonValues) -> PythonValues:
+        """The values that a group's body yields."""
+        return interpreter.run_ssacfg_region(op.body, args, "group")
 
     @impl_terminator(graph.YieldOp)
     def run_yield(
@@ -214,9 +151,11 @@ class GraphFunctions(InterpreterFunctions):
         return ReturnedValues(args), ()
 
 
-def run_region(interpreter: Interpreter, body: Region, args: PythonValues) -> PythonValues:
-    """The values that a group's body yields."""
-    return interpreter.run_ssacfg_region(body, args, "group")
+for _kind in LAYERS:
+    setattr(GraphFunctions, f"run {_kind.name}", impl(_kind)(GraphFunctions.run_layer))
+for _kind in (graph.FusedGroupOp, graph.LayerGroupOp):
+    setattr(GraphFunctions, f"run {_kind.name}", impl(_kind)(GraphFunctions.run_group))
+register_impls(GraphFunctions)
 
 
 @dataclass

@@ -89,9 +89,11 @@ def matmul(a: Array, b: Array) -> Array:
     return narrow(np.matmul(wide(a), wide(b)), a)
 
 
-def gemm(a: Array, b: Array, c: Array | None, alpha: float, beta: float) -> Array:
-    """`alpha * a @ b + beta * c`; on integers alpha and beta are 1."""
-    result = np.matmul(wide(a), wide(b))
+def gemm(
+    a: Array, b: Array, c: Array | None, alpha: float, beta: float, *, trans_a: bool = False, trans_b: bool = False
+) -> Array:
+    """`alpha * a @ b + beta * c`, a and b transposed where asked for; on integers alpha and beta are 1."""
+    result = np.matmul(wide(a.T if trans_a else a), wide(b.T if trans_b else b))
     if a.dtype.kind == "f":
         result = result * F32(alpha)
         return result if c is None else result + F32(beta) * c
