@@ -198,6 +198,7 @@ FAULTS = [
     Fault(17, "neighbours: never apart", "traffic.boxes:are_apart", always(False)),
     Fault(17, "neighbours: never help", "traffic.boxes:may_help", always(False)),
     Fault(17, "neighbours: leave more to the parent", "traffic.boxes:share_sent", lambda f: lambda *a: f(*a) ** 0.9),
+    Fault(17, "neighbours: leave more of later steps", "traffic.boxes:alone_later", always(1.0)),
     Fault(17, "neighbours: no other orders of a leaf", "tree.leaves:Settling.settle_boxes", always(True)),
     Fault(0, "links", "bounds.hops:Hops.least", THOUSANDTH),
 ]

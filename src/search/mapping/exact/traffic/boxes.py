@@ -8,12 +8,17 @@ is further in, a child may take words from a neighbour that had them one step be
 Statement 17 of docs/exact-mapper.md.
 """
 
+from math import gcd
+
 import numpy as np
 
 from .....costs.compiled import bare, bare_entry
 from .....costs.sums import distinct2, may_make, shared_by
 from ..space.model import PLAIN, UNRELATED, Ints, Model
 from .windows import Transfer
+
+MOST_PLACES = 256
+"""Distances between children that are tried, of which one may be that of a step."""
 
 
 @bare
@@ -231,24 +236,61 @@ def share_sent(model: Model, t: int, box: Transfer, spread: Ints) -> float:
     """
     if not may_help(model, t, box, spread):
         return 1.0
-    w, first, pace, most = model.window[t, box.first], box.first, pace_of(model, t, box), 1
+    w, first, pace, most, found = model.window[t, box.first], box.first, pace_of(model, t, box), 1, 1.0
     for other in range(model.windows[t]):
         children = 1
         for d in range(spread.shape[0]):
             children *= spread[d] if model.window[t, d] == other else 1
         most = max(most, children)
-    u, n, v, m, count = terms_along(model, t, w, box.child, spread)
-    alone = 1.0 / most
-    if count <= 2:
-        alone = max(alone, 1.0 - shared_by(u, n, v, m, pace, True) / distinct2(u, n, v, m))
-    bound = max(box.bound, 2)
-    if pace >= box_along(model, t, w, box.child):
-        return (alone * (bound - 1.0) + 1.0 / most) / bound
-    runs = max(1, model.bounds[first] // box.step[first] // bound)
-    for d in range(spread.shape[0]):
-        if model.window[t, d] == w and d != first and box.step[d] < model.bounds[d]:
-            runs *= model.bounds[d] // box.step[d]
-    return 1.0 - (runs - 1.0) / (runs - 1.0 / bound) * (1.0 - alone)
+    terms = terms_along(model, t, w, box.child, spread)
+    alone = max(1.0 / most, alone_at(terms, pace))
+    steps = model.bounds[first] // box.step[first]
+    for i in range(1, model.many[first]):
+        bound = model.divisors[first, i]
+        if steps % bound or box.bound not in (0, bound):
+            continue
+        if pace >= box_along(model, t, w, box.child):
+            each = alone * (bound - 1.0) + max(1.0 / most, alone_later(model, t, box, terms, bound))
+            found = min(found, each / bound)
+            continue
+        runs = steps // bound
+        for d in range(spread.shape[0]):
+            if model.window[t, d] == w and d != first and box.step[d] < model.bounds[d]:
+                runs *= model.bounds[d] // box.step[d]
+        found = min(found, 1.0 - (runs - 1.0) / (runs - 1.0 / bound) * (1.0 - alone))
+    return found
+
+
+@bare
+def alone_at(terms: tuple[int, int, int, int, int], far: int) -> float:
+    """The part of different boxes from which none lies so far along a sum with children as `terms_along` says."""
+    u, n, v, m, count = terms
+    return 1.0 - shared_by(u, n, v, m, far, True) / distinct2(u, n, v, m) if count <= 2 else 0.0
+
+
+@bare
+def alone_later(model: Model, t: int, box: Transfer, terms: tuple[int, int, int, int, int], bound: int) -> float:
+    """The part of boxes, at least, which no neighbour has at steps of loops other than the first, of `bound`
+    iterations, if no loop of a dimension in no sum is further in.
+
+    All loops further in fall back by one iteration: along the sum that is the pace of the first, and what its other
+    loops make.  These are multiples of `grain`.
+    """
+    w, grain, pace = model.window[t, box.first], 0, pace_of(model, t, box)
+    for d in range(box.step.shape[0]):
+        size = box.step[d] * bound if d == box.first else box.step[d]
+        if model.window[t, d] == w and size < model.bounds[d]:
+            grain = gcd(grain, model.coefficient[t, d] * size)
+    found, reach = alone_at(terms, pace), terms[0] * (terms[1] - 1) + terms[2] * (terms[3] - 1)
+    if grain == 0:
+        return found
+    still = pace % grain == 0 and may_move(model, t, w, box, bound)[0]
+    if still or reach > MOST_PLACES * grain:
+        return 0.0
+    for far in range(0, reach + 1, grain):
+        for near in (far + pace % grain, far + grain - pace % grain):
+            found = min(found, alone_at(terms, near) if near > 0 else 1.0)
+    return found
 
 
 @bare

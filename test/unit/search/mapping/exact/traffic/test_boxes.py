@@ -160,3 +160,18 @@ def test_neighbours_leave_no_more_alike_than_there_are(stride: int, filters: int
                 assert share >= least / 2 * (1 - 1e-12)
                 tight += share < least / 2 * 1.2
     assert tight
+
+
+def test_neighbours_have_no_more_when_other_loops_go_on():
+    """Two places of p are children, by four of q; when n goes on, boxes fall back along p + r by what r makes."""
+    tensors = Tensor("I", ((1, 1, 0, 0), (0, 0, 2, 0))), Tensor("O", ((1, 0, 0, 1),), True)
+    problem = Problem("sum", ("p", "r", "q", "n"), (2, 2, 4, 2), tensors)
+    arch = Architecture("two", LEVELS, "MAC", 1, 1, 1.0)
+    tables = Tables(model_of(arch, problem, Space(factors="perfect"), "timeloop")[0])
+    base, child, spread = (2, 1, 4, 1), (1, 1, 1, 1), (2, 1, 4, 1)
+    box = Boundary(sizes(base), sizes(child), sizes(base), spread=spread)
+    place = Placement(((4, (0, 2)),), ((2, (1, 0)),), 4, 2, 2)
+    sent = level_traffic(place, (1, 1), [(2, (1, 0)), (2, (0, 0))], resident=True, links=True).content
+    every, sure = tables.sent(0, box, 1, loops=True).item(), tables.surely(0, box).item()
+    assert (every, sure) == (4 * 8, 8)
+    assert sure + (every - sure) * tables.share_sent(0, box, 1).item() == pytest.approx(sent) == pytest.approx(20)
