@@ -27,7 +27,7 @@ from .fused_codelets import LayerBuilder, padded
 from .fused_copies import copy_codelet, in_pieces, in_rows, transfer_codelet, weights_codelet
 from .fused_layers import FusedGroup, FusedLayer
 from .fused_marks import OnChip
-from .fused_turns import BORDER, MAKE, RESTORE, SAVE, STORE, Turn, steps
+from .fused_turns import BORDER, MAKE, RESTORE, SAVE, STORE, Turn, arriving_rows, steps
 from .group_codelets import number
 from .map_pieces import Piece, row_axis
 from .padded_maps import ROWS, SAMPLES, border_codelet, can_fill, columns_codelet, loaded_paddings, rows_codelet
@@ -232,7 +232,9 @@ class FusedBuilder:
                         _, by_row, by_column = self.dims[turn]
                         first, count = (rows.start, len(rows)) if by_row else (0, 1)
                         left, width = (columns.start, len(columns)) if by_column else (0, 1)
-                        yield Turn(turn, sample, first, count, left, width)
+                        step = arriving_rows(self.group, self.onchip.kept, number, count) if what == MAKE else count
+                        for row in range(first, first + count, step):
+                            yield Turn(turn, sample, row, min(step, first + count - row), left, width)
 
     def _moves(self, source: Held) -> Iterator[tuple[str, CodeletOp, tuple[str, str, str]]]:
         """Codelets that load or store a map, or copy between its regions; their dims of samples, rows and columns."""
