@@ -14,7 +14,7 @@ from ...costs.clock import Limit
 from ...dialects import graph
 from ...dialects.acg import machine_of
 from ...dialects.codelet import CodeletOp, ProgramOp
-from ...dialects.types import Role, element_of, shape_of
+from ...dialects.types import Role, element_of, shape_of, si8, ui8
 from ...errors import TilewrightError
 from ...interpreters.graph import argument_names, result_names
 from ...machine import Machine
@@ -114,8 +114,14 @@ class StagesProgram:
 
     def _returned(self, value: SSAValue, name: str) -> None:
         """An output; bytes without a sign, parts of other maps, and what is seen already are copied to its place."""
-        places, plane = self.places, self.places.planes[value]
+        places, plane = self.places, self.places.planes.get(value)
+        where, lever = f"output {name!r}", "run it on the host (--host)"
+        if plane is None:
+            raise TilewrightError("unsupported", where, "what a layer makes, or an input", "a constant", lever)
         if offset_of(value) or places.is_seen(plane):
+            if (element := element_of(value)) not in (si8, ui8):
+                expected = "8 bits where an output is an input, or another output, too"
+                raise TilewrightError("unsupported", where, expected, f"{element}", lever)
             asked = places.another(value)
             self._write(self._turned(name, plane, asked, offset_of(value)))
             plane = asked

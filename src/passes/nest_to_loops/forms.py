@@ -163,10 +163,15 @@ class Reach:
     fill: int | None
 
 
-def reach(form: Form, shape: Sequence[int], extents: Mapping[str, int], fill: float | None) -> Reach:
-    """The padding that a kernel needs of a tensor."""
+def reach(kernel: nest.KernelOp, form: Form, shape: Sequence[int], extents: Mapping[str, int]) -> Reach:
+    """The padding that a kernel needs of a tensor; `TilewrightError` where it is no integer."""
+    fill = kernel.pads.get(form.name)
     pads: list[tuple[int, int]] = []
     for axis, size in zip(form.axes, shape, strict=True):
         low, high = axis.range(extents)
         pads.append((max(0, -low), max(0, high - size + 1)))
-    return Reach(tuple(pads), int(fill) if fill is not None and any(map(any, pads)) else None)
+    if fill is None or not any(map(any, pads)):
+        return Reach(tuple(pads), None)
+    if not float(fill).is_integer():
+        raise unsupported(kernel, "integers around tensors", f"{fill}; quantise the network")
+    return Reach(tuple(pads), int(fill))

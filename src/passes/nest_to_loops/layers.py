@@ -37,7 +37,7 @@ def channels_of(program: LoopsProgram, form: SumForm, given: SSAValue, weight: S
     alone = given in program.inputs and given.has_one_use() and given not in program.places
     if not fits or not alone or weight in program.places or isinstance(weight.owner, nest.GroupOp):
         return 0
-    if form.input.axis_of(form.summed) != 1 or form.rows["x"] not in form.input.axes[3].names:
+    if form.input.axis_of(form.summed) != 1 or form.rows.get("x") not in form.input.axes[3].names:
         return 0
     padded = 1 << max(channels - 1, 0).bit_length()
     return padded if form.loops["x"].taps > 1 and form.loops["x"].taps * padded <= program.table.lanes else 0

@@ -106,7 +106,7 @@ class LoopsProgram:
                     if value is None:
                         continue
                     shape = shape_of(value)
-                    found = reach(form, shape, group.extents, kernel.pads.get(form.name))
+                    found = reach(kernel, form, shape, group.extents)
                     pads, fill = needs.get(value, (((0, 0),) * len(shape), None))
                     if None not in (fill, found.fill) and fill != found.fill:
                         raise TilewrightError("unsupported", form.name, f"padding with {fill}", f"{found.fill} too")

@@ -85,8 +85,11 @@ class _Reader:
 
 
 def _whole(op: nest.KernelOp, number: float) -> int:
-    if int(number) != number:
-        raise TilewrightError("unsupported", op.sym_name.data, "integers around tensors", f"{number}")
+    if not float(number).is_integer():
+        lever = "quantise the network"
+        raise TilewrightError(
+            "unsupported", f"kernel @{op.sym_name.data}", "integers around tensors", f"{number}", lever
+        )
     return int(number)
 
 
