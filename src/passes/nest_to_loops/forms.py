@@ -99,7 +99,7 @@ def sum_form(kernel: nest.KernelOp, extents: Mapping[str, int]) -> SumForm:
     if len(sums) != 1 or (not columns and (output.still < 0 or weight.still < 0)):
         raise unsupported(kernel, "a dim that is summed over lanes, and columns", f"{len(sums)} and {len(columns)}")
     batch = [dim for axis in output.axes for dim in axis.names if dim in outside]
-    named = _assign(rows, paired)
+    named = _assign(rows, paired, taps)
     batch += [dim for dim in rows if dim not in named.values()]
     loops = {slot: _loop(kernel, given, named.get(slot), taps.get(slot), extents) for slot in ROWS}
     return SumForm(given, weight, output, tuple(columns), sums[0], tuple(batch), named, taps, loops)
@@ -132,11 +132,11 @@ def _taps(
     return taps, paired
 
 
-def _assign(rows: Sequence[str], paired: Mapping[str, str]) -> dict[str, str]:
-    """The rows by slot: those with taps, then the innermost others along x first."""
+def _assign(rows: Sequence[str], paired: Mapping[str, str], taps: Mapping[str, str]) -> dict[str, str]:
+    """The rows by slot: those with taps, then the innermost others along x first, where no taps have none."""
     named = dict(paired)
     for dim in reversed([dim for dim in rows if dim not in paired.values()]):
-        free = [slot for slot in reversed(ROWS) if slot not in named]
+        free = [slot for slot in reversed(ROWS) if slot not in named and slot not in taps]
         if free:
             named[free[0]] = dim
     return named

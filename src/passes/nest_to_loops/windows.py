@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 from xdsl.ir import SSAValue
@@ -57,8 +58,6 @@ class _WindowBuilder:
 
     def __init__(self, program: LoopsProgram, group: nest.GroupOp) -> None:
         self.program, self.group, self.extents = program, group, group.extents
-        self.slots = row_slots(program, group)
-        self.scene = Scene.of(group, self.slots)
         self.kernels = list(group.kernels)
         at = next((i for i, kernel in enumerate(self.kernels) if kernel.statement.data.reduce != "="), -1)
         if at < 0:
@@ -67,21 +66,24 @@ class _WindowBuilder:
             )
         self.kernel, self.before, self.rest = self.kernels[at], self.kernels[:at], self.kernels[at + 1 :]
         self.output = forms(self.kernel)[0]
+        self.products = is_depthwise(self.kernel)
+        self.form, self.weight = self._factors() if self.products else (forms(self.kernel)[1], None)
+        self.slots, self.alone = self._slots()
+        self.scene = Scene.of(group, self.slots)
 
     def build(self) -> VectorLayer:
         """The layer; `TilewrightError` for what is none."""
         kernel, reduce = self.kernel, self.kernel.statement.data.reduce
-        products = is_depthwise(kernel)
-        if not products and (self.before or not isinstance(kernel.statement.data.value, Access)):
+        form, weight = self.form, self.weight
+        if not self.products and (self.before or not isinstance(kernel.statement.data.value, Access)):
             raise unsupported(kernel, "elements as they are, or products of two tensors", "another value")
         if reduce not in FOLDS:
             raise unsupported(kernel, "maxima, minima and sums", f"`{reduce}`")
-        form, weight = self._factors() if products else (forms(kernel)[1], None)
         value = self.scene.outside[kernel.operands_by_name[form.name]]
-        loops = {s: self._taps(form, self.slots.get(s), used) for s, used in zip(ROWS, (0, 1), strict=True)}
+        loops = {slot: self._taps(form, slot) for slot in ROWS}
         width = 8 * self.program.dtype(value).itemsize
         taps = None if weight is None else self._weights(weight, form, loops)
-        rows = self._input(form, self.program.place(value), loops)
+        rows = self._input(form, self.program.place(value))
         window = Window(loops["y"], loops["x"], rows, width, FOLDS[reduce], taps)
         epilogue = self._epilogue(self._sums(width, loops, reduce, weight is not None))
         n = -(-self.extents[self.slots["n"]] // self.program.table.lanes) if "n" in self.slots else 1
@@ -127,31 +129,37 @@ class _WindowBuilder:
         vectors = tuple(program.table.constant(f"{name}.factors", v, n) for v in builder.vectors)
         return Epilogue(tuple(builder.operations), (store,), vectors, tuple(leaves.tensors))
 
-    def _alone(self, form: Form) -> list[str]:
-        """Dims that are folded along axes of their own."""
-        return [axis.names[0] for axis in form.axes if len(axis.names) == 1 and axis.names[0] not in self.output.dims]
+    def _slots(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The dims as in `row_slots`, rows with taps along y and x; and taps along axes that no row moves, by slot."""
+        slots = row_slots(self.program, self.group)
+        rows = [slots.pop(slot) for slot in SLOTS if slot in slots]
+        moved = {dim for axis in self.form.axes if len(axis.names) > 1 for dim in axis.names if dim in rows}
+        alone = [axis.names[0] for axis in self.form.axes if len(axis.names) == 1]
+        alone = [dim for dim in alone if dim not in self.output.dims]
+        for order in permutations(SLOTS, len(rows)):
+            named = dict(zip(order, rows, strict=True))
+            free = [slot for slot in ROWS if slot not in named]
+            if moved <= {named.get(slot) for slot in ROWS} and len(alone) <= len(free):
+                return slots | named, dict(zip(free, alone, strict=False))
+        raise unsupported(self.kernel, "taps along two axes, and three axes of rows", f"{self.form}")
 
-    def _taps(self, form: Form, row: str | None, used: int) -> Loop:
-        if row is None:
-            alone = self._alone(form)
-            return Loop(1, 1, self.extents[alone[used]]) if used < len(alone) else Loop(1)
+    def _taps(self, form: Form, slot: str) -> Loop:
+        if (row := self.slots.get(slot)) is None:
+            return Loop(1, 1, self.extents[self.alone[slot]]) if slot in self.alone else Loop(1)
         axis = next(axis for axis in form.axes if row in axis.names)
         taps = [dim for dim in axis.names if dim not in self.output.dims]
         if len(taps) > 1 or (taps and axis.coefficient(taps[0]) != 1):
             raise unsupported(self.kernel, "taps next to each other", f"{axis}")
         return Loop(self.extents[row], axis.coefficient(row), self.extents[taps[0]] if taps else 1)
 
-    def _input(self, form: Form, place: Stored, loops: Mapping[str, Loop]) -> Rows:
+    def _input(self, form: Form, place: Stored) -> Rows:
         lane = self.slots.get("n")
         if lane and form.axis_of(lane) != place.lane:
             found = f"`{lane}` along axis {form.axis_of(lane)}"
             raise TilewrightError("unsupported", form.name, f"lanes along axis {place.lane}, as they lie", found)
         pitches = {slot: place.pitch(form, dim) for slot, dim in self.slots.items()}
         pitches["n"] = place.pitches[place.lane]
-        alone = self._alone(form)
-        for number, slot in enumerate(ROWS):
-            if slot not in self.slots and loops[slot].taps > 1:
-                pitches[slot] = place.pitch(form, alone[number])
+        pitches |= {slot: place.pitch(form, dim) for slot, dim in self.alone.items()}
         return Rows(place.start(form), pitches, place.row_bytes)
 
     def _weights(self, weight: Form, form: Form, loops: Mapping[str, Loop]) -> Rows:
