@@ -121,13 +121,14 @@ class Buffer:
                 steps[name] = steps.get(name, 0) + coefficient * stride
         return at, steps
 
-    def check(self, access: Access, extents: Mapping[str, int]) -> None:
-        """`TilewrightError` where an access reaches beyond the places around the tensor."""
+    def check(self, access: Access, extents: Mapping[str, int], lanes: bool = True) -> None:
+        """`TilewrightError` where an access reaches beyond the places around the tensor; `lanes`: along lanes, too."""
         around = self.form.before or (0,) * len(self.form.shape), self.form.after or (0,) * len(self.form.shape)
         for axis, form in enumerate(index_forms(access)):
             low, high = form.range(extents)
             size = self.form.shape[axis]
-            if axis != self.form.lane and (low < -around[0][axis] or high >= size + around[1][axis]):
+            before, after = (0, 0) if axis == self.form.lane else (around[0][axis], around[1][axis])
+            if (lanes or axis != self.form.lane) and (low < -before or high >= size + after):
                 found = f"{low} to {high}"
                 raise TilewrightError("unsupported", self.name, f"indices within 0 to {size - 1} and around", found)
 

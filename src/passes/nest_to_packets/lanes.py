@@ -73,7 +73,13 @@ def lane_of(statement: Statement, buffers: Mapping[str, Buffer]) -> str:
     if len(set(found)) > 1:
         text = print_statement(statement)
         raise TilewrightError("unsupported", text, "one dim along the lanes of all tensors", ", ".join(found))
-    return found[0] if found else ""
+    lane = found[0] if found else ""
+    for access in (statement.target, *accesses_of(statement.value)):
+        assert isinstance(access, Access)
+        if buffers[access.tensor].form.lanes == 1 and any(index.coefficient(lane) for index in index_forms(access)):
+            expected, text = f"{lane} along lanes of {access.tensor}", print_statement(statement)
+            raise TilewrightError("unsupported", text, expected, "the same element in all lanes")
+    return lane
 
 
 class Lanes:

@@ -68,6 +68,8 @@ def _contraction(program: Program, step: Step, placement: Placement) -> None:
         found = contraction_of(step.statement, step.extents, shapes)
     except TilewrightError:
         return
+    if program.values[found.vector].array is None and found.vector not in program.inputs.values():
+        return  # the host packs bytes for lanes before the program runs: constants and inputs
     axes = [axis for axis, index in enumerate(step.target.indices) if isinstance(index, Name)]
     roles = zip(axes, found.target_order, found.target_shape, strict=True)
     lanes = [(size > 1, axis) for axis, role, size in roles if role == "lane"]
@@ -127,12 +129,19 @@ def _spread(program: Program, step: Step, placement: Placement, dim: str) -> Non
 
 
 def _alias(program: Program, alias: str, source: str, placement: Placement) -> None:
-    """A reshaped value keeps its bytes where lanes and rows stay what they are."""
+    """A reshaped value keeps its bytes where lanes and rows stay what they are; both get the lanes that one has."""
     shapes = program.values[alias].shape, program.values[source].shape
     squeezed = [[n for n in shape if n > 1] for shape in shapes]
     if squeezed[0] != squeezed[1]:
         found = f"{shapes[1]} as {shapes[0]}"
         raise TilewrightError("unsupported", source, "another shape with the same axes, but for those of size 1", found)
+    wide = [[axis for axis, n in enumerate(shape) if n > 1] for shape in shapes]
+    for name, given, (own, others) in ((source, alias, wide[::-1]), (alias, source, wide)):
+        axis = placement.lanes.get(given, SINGLE)
+        lanes = own[others.index(axis)] if axis in others else SINGLE
+        if placement.lanes.setdefault(name, lanes) != lanes and (placement.lanes[name] in own or lanes != SINGLE):
+            found = f"axes {placement.lanes[name]} and {lanes}"
+            raise TilewrightError("unsupported", source, "one axis along lanes in both its shapes", found)
 
 
 def _room(program: Program, step: Step, placement: Placement) -> None:
@@ -142,6 +151,8 @@ def _room(program: Program, step: Step, placement: Placement) -> None:
         if value.array is not None:
             continue
         ranges = [form.range(step.extents) for form in index_forms(access)]
+        if axis is not None and axis != SINGLE and value.shape[axis] == 1 and ranges[axis] != (0, 0):
+            axis = placement.lanes[access.tensor] = SINGLE  # all lanes hold the element, and rows around it others
         inside = [i == axis for i in range(len(ranges))]
         before = tuple(0 if lane else max(0, -low) for (low, _), lane in zip(ranges, inside, strict=True))
         after = tuple(
@@ -228,7 +239,7 @@ class _Network:
             if self.program.values[access.tensor].array is None:
                 self.buffer(access.tensor)
         if is_move(step, self.buffers):
-            return self.lowered(emitter, move_regions(emitter, self.memory, step.statement, extents, self.buffers))
+            return self.lowered(emitter, move_regions(emitter, self.memory, step, self.buffers))
         dim = lane_dim(self.program, step, self.placement)
         names = {access.tensor: access for access in (*step.read, step.target)}
         buffers = {name: self.operand(access, dim) for name, access in names.items()}
