@@ -9,6 +9,8 @@ where tiles are small.  The exit code tells whether a pass made something slower
 
 from __future__ import annotations
 
+import argparse
+
 import numpy as np
 from measure import Report
 
@@ -56,6 +58,7 @@ def cycles(kernel: str, target: str, passes: str, tile: str = "nest-tile") -> in
 
 def main() -> None:
     """Print every pair."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     report = Report()
     for kernel, target in PIPELINED:
         serial, doubled, ahead = (cycles(kernel, target, passes) for passes in (SERIAL, DOUBLED, AHEAD))

@@ -65,7 +65,7 @@ CONSTANTS = (
     Constant("passes.graph_to_nest.operands", "SHARE", (1 / 8, 1 / 2)),
     Constant("passes.nest.arrivals", "NEARLY", (0.01, 0.05)),
     Constant("passes.nest.arrivals", "MOST_PIECES", (8, 32)),
-    Constant("passes.nest.nest_band", "WORTH", (2, 8)),
+    Constant("passes.nest.nest_band", "WORTHS", ((4,), (1, 2), (1, 8))),
     Constant("passes.nest.nest_band", "MOST", (16, 256)),
     Constant("passes.nest.nest_split_weights", "SHARE", (1 / 4, 1)),
     Constant("passes.nest.nest_split_weights", "PART_SHARE", (1 / 16, 1 / 4)),

@@ -39,7 +39,7 @@ COLOURS = ("#9aa7b4", "#d9a441", "#4f81bd", "#7fb27f", "#2e7d4f")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="schedules on a mesh, as speed over random ones")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", default="cosa_simba")
     parser.add_argument("--networks", default=",".join(NETWORKS))
     parser.add_argument("--layers", type=int, default=4, help="of each network, evenly from its list")

@@ -14,8 +14,8 @@ of each buffer, each as a multiple of what all together need.
 
 from __future__ import annotations
 
+import argparse
 import math
-import sys
 import tempfile
 from math import prod
 from pathlib import Path
@@ -104,15 +104,19 @@ def features(name: str, quick: bool) -> None:
 
 def main() -> None:
     """All layers, or small cuts of them."""
-    if "--features" in sys.argv[1:]:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small cuts of the layers")
+    parser.add_argument("--features", action="store_true", help="without the choice of tiles, or a second copy")
+    asked = parser.parse_args()
+    if asked.features:
         for name in LAYERS:
-            features(name, "--quick" in sys.argv[1:])
+            features(name, asked.quick)
         return
     report = Report()
     compile(load_model("covenant_cut:bert_gemm1"), "dnnweaver")  # imports and grammars
     for name in LAYERS:
-        measure(report, name, "--quick" in sys.argv[1:])
-    network(report, "bert_layer_cut" if "--quick" in sys.argv[1:] else "bert_large_layer")
+        measure(report, name, asked.quick)
+    network(report, "bert_layer_cut" if asked.quick else "bert_large_layer")
     report.finish()
 
 

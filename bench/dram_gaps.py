@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from itertools import product
 
 from measure import Report, cpu_seconds
@@ -18,6 +19,7 @@ MEAN_GAP = 0.05
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     model, report = model_of(load_target("edge16")), Report()
     gaps: list[float] = []
     for batch, name in product(BATCHES, NETWORKS):

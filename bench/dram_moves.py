@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+
 import numpy as np
 from measure import Report, cpu_seconds
 
@@ -50,6 +52,7 @@ def seconds_per_move(given: Living) -> tuple[float, float]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     report = Report()
     cases = [("resnet50", 4, 1), ("resnet50", 4, 4), ("resnet101", 4, 4), ("inception_resnet_v1", 4, 4)]
     times: list[tuple[int, float]] = []

@@ -6,8 +6,8 @@ SoMa's results (its public code, one thread, legal buffers) lie in soma_results.
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from math import exp, log
 from pathlib import Path
 from typing import Any
@@ -101,8 +101,13 @@ def mean(values: list[float]) -> float:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     default = Path(__file__).parents[2] / "shared/data/soma_results.json"
-    document = json.loads(Path(sys.argv[1] if len(sys.argv) > 1 else default).read_text())
+    parser.add_argument("results", nargs="?", type=Path, default=default, help="(default: %(default)s)")
+    path: Path = parser.parse_args().results
+    if not path.is_file():
+        parser.error(f"{path}: no such file")
+    document = json.loads(path.read_text())
     report = Report()
     rows = [soma_row(run, report) for run in document["runs"]]
     print()

@@ -26,7 +26,7 @@ DEVICES = ("ddr4-2400", "ddr4-2400:clock_hz=1000000000", "lpddr4-3200", "lpddr4-
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="networks timed by devices off chip")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", default="resnet50,gpt2_small_prefill")
     parser.add_argument("--target", default="edge16")
     parser.add_argument("--tokens", type=int, default=512)

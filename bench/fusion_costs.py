@@ -6,6 +6,7 @@ not fit, as a search meets them.
 
 from __future__ import annotations
 
+import argparse
 from random import Random
 
 import numpy as np
@@ -46,6 +47,7 @@ def packed(groups: list[list[int]]) -> tuple[Ints, Ints]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     report = Report()
     per_layer: dict[int, list[float]] = {size: [] for size in SIZES}
     for name in COCCO_NAMES:

@@ -64,8 +64,10 @@ class Part(NamedTuple):
 
 
 NEVER = compiled_answer(False)
-MERGING = tuple(
-    (f"exact.dominance.{name}", NEVER) for name in ("merging:merges", "merging:takes_over", "factors:better_outside")
+MERGING = (
+    ("exact.dominance.merging:merges", NEVER),
+    ("exact.dominance.merging:takes_over", NEVER),
+    ("exact.dominance.factors:better_outside", NEVER),
 )
 
 PARTS = [

@@ -6,6 +6,7 @@ elements.  A flit counts once, however many links it passes; links passed a seco
 
 from __future__ import annotations
 
+import argparse
 import time
 
 from tilewright.costs.noc import Mesh, Packet, run_traffic
@@ -28,6 +29,7 @@ def traffic(mesh: Mesh) -> list[Packet]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     print(f"{'mesh':>8} {'flits':>8} {'cycles':>8} {'flits/s':>12} {'links/s':>12} {'over 1e6':>9}")
     run_traffic(Mesh(2, 2), [Packet((0,), (1,), 1)])  # compiles
     for columns, rows in SIZES:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+
 import numpy as np
 from measure import Report, cpu_seconds
 
@@ -67,6 +69,7 @@ def random_mappings(problem: Problem, *, perfect: bool) -> MappingBatch:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     report = Report()
     for problem in (
         layer("conv2_x of ResNet-18", (1, 64, 64, 56, 56, 3, 3), 1),

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ def interpret(name: str, data: bytes) -> list[Any]:
 
 def main() -> None:
     """Write the file."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     arrays: dict[str, Any] = {}
     for name, build in MODELS.items():
         arrays |= {f"{name}:{i}": output for i, output in enumerate(interpret(name, build()))}

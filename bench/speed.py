@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+
 import numpy as np
 import onnxruntime
 from measure import Report, cpu_seconds
@@ -18,6 +20,7 @@ MAX_REL_ERROR = 1e-3
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     report = Report()
     tilewright.simulate(tilewright.compile(light_model("squeezenet")), random_inputs(light_model("squeezenet")))
     model = seeded_light_model("resnet50", seed=0)
