@@ -21,7 +21,7 @@ from ...dialects.types import Role, element_of, shape_of
 from ...errors import TilewrightError
 from ...machine import Machine
 from ..nest.arrivals import outermost_cut, weight_pieces
-from ..nest.storage import last_writer
+from ..nest.storage import last_writer, storage_of
 from . import fused_codelets
 from .fused_codelets import LayerBuilder, padded
 from .fused_copies import copy_codelet, in_pieces, in_rows, transfer_codelet, weights_codelet
@@ -118,7 +118,7 @@ class FusedBuilder:
             yield Turn(self._add(border, layer, (SAMPLES if by_sample else "", "", "")), sample)
         yield Turn(self._add(main, layer, (layer.sample if by_sample else "", "", "")), sample)
         for value in made:
-            if value in self.offchip and last_writer(value) is layer.op:
+            if value in self.offchip and self._is_whole(value, layer):
                 yield Turn(self._add(self._store_whole(value, layer), layer, moved), sample)
 
     def _copied(self, layer: FusedLayer) -> Iterator[CodeletOp]:
@@ -246,13 +246,17 @@ class FusedBuilder:
             yield BORDER, border, (SAMPLES if shape_of(value)[0] > 1 else "", ROWS, "")
         if source.number < 0 and value not in self.onchip.kept:
             yield MAKE, self._move(value, source.name, inward=True), own
-        elif source.number >= 0 and value in self.offchip:
+        elif source.number >= 0 and value in self.offchip and self._is_whole(value, self._layer_of(source)):
             yield STORE, self._move(value, source.name, inward=False), own
         if value in self.sides:
             main, side = self.regions[value], self.sides[value]
             for what, ends in ((SAVE, (main, side)), (RESTORE, (side, main))):
                 codelet, layer = copy_codelet(machine, f"{source.name}.{what}", value, *ends)
                 yield what, codelet, (layer.sample, layer.row, layer.column)
+
+    def _is_whole(self, value: SSAValue, layer: FusedLayer) -> bool:
+        """Whether no layer after this one writes a part of a map."""
+        return last_writer(storage_of(value)) is layer.op
 
     def _layer_of(self, source: Held) -> FusedLayer:
         """The layer that makes a map; of a map from outside the first that reads it."""

@@ -276,3 +276,24 @@ def test_an_operand_of_other_rows_than_the_result_is_not_read_row_by_row() -> No
     ran = simulate(program, {"arg0": x, "arg1": d})
     np.testing.assert_array_equal(ran.outputs["result0"], x @ d)
     assert ran.cycles >= program.lower_bound["cycles"]
+
+
+def test_a_joined_map_leaves_once_where_layers_run_in_rows_before_its_last_part() -> None:
+    """The first part is copied in rows beside other readers of the input, the last one as a whole."""
+    text = """func.func @main(%x : tensor<1x3x2x12xf32>, %w : tensor<5x3x2x3xf32>)
+        -> (tensor<1x3x2x12xf32>, tensor<1x3x2x12xf32>, tensor<1x10x1x4xf32>) {
+      %a = graph.conv %x, %w strides [2, 3] pads [0, 1, 0, 1] dilations [1, 2] groups 1
+        : (tensor<1x3x2x12xf32>, tensor<5x3x2x3xf32>) -> tensor<1x5x1x4xf32>
+      %b = graph.unary erf %x : (tensor<1x3x2x12xf32>) -> tensor<1x3x2x12xf32>
+      %c = graph.unary neg %x : (tensor<1x3x2x12xf32>) -> tensor<1x3x2x12xf32>
+      %y = graph.concat %a, %a axis 1 : (tensor<1x5x1x4xf32>, tensor<1x5x1x4xf32>) -> tensor<1x10x1x4xf32>
+      func.return %b, %c, %y : tensor<1x3x2x12xf32>, tensor<1x3x2x12xf32>, tensor<1x10x1x4xf32>
+    }"""
+    module = Parser(make_context(), text).parse_module()
+    program = compile(module, "cocco_npu", options=CompileOptions(prove=False))
+    random = np.random.default_rng(0)
+    given = {t.name: random.integers(-8, 8, t.shape).astype(np.float32) for t in program.tensors if t.role == "input"}
+    result = simulate(program, given)
+    assert result.counts.memories["DRAM"].write_bytes == sum(array.nbytes for array in result.outputs.values())
+    for found, expected in zip(result.outputs.values(), reference(module, given).values(), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
