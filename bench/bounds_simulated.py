@@ -9,7 +9,7 @@ the simulated cycles and DRAM bytes, and what they are as multiples of each boun
 programs in its groups: layer by layer tiles are others, and the default program keeps maps from group to group.  Its
 bounds of cycles and energy, and all of `schedule`, are of models whose cores are not the machine's: programs may be
 below them.
-The exit code is 1 where a run goes below a bound, or is not as predicted, or outputs differ.
+The exit code is 1 where a run goes below a bound, is not as predicted, traps, or outputs differ.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ NETWORKS = (
 MADE = {"mobilenet": mobilenet, "transformer": transformer_block}
 UNQUANTISED = ("transformer",)
 TILE_ROWS = 32
+REFUSALS = ("infeasible", "unsupported", "network")
+"""Kinds of errors that say what a machine or a search cannot do; all others are faults."""
 PROGRAMS = {"": "layers", "ours": "ours", AUTO: "default"}
 
 
@@ -140,7 +142,8 @@ def rows(name: str, case: Case) -> Iterator[tuple[str, list[str]]]:
         try:
             made = simulated(case, partition)
         except TilewrightError as error:
-            yield f"{name:18} {label:7} {error.kind}", ["internal"] * (error.kind == "internal")
+            found = [] if error.kind in REFUSALS else [str(error)]
+            yield " ".join((f"{name:18} {label:7} {error.kind}", *found)), found
             continue
         figures, least = made.simulation, made.bounds["lower_bound"]
         bounds = (of_groups if partition == "ours" else 0.0), least["dram_bytes"], least["cycles"], least["energy_pj"]
