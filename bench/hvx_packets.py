@@ -6,7 +6,8 @@ The unit is multiplications (or elements) in each packet, not cycles; the most p
 of 128), 16 for add and 32 for relu of i32.  "a packet" counts everything that runs, the pass that corrects for signed
 weights too; "alone" are the products without it (unsigned weights).  "host" names the tensors that do not lie in their
 natural order, which the host lays out before the program runs and nobody counts: weights.  The C is the best of
-the loop orders tried by hand: rows of the result, innermost loop over columns, which clang vectorises.
+the loop orders tried by hand: rows of the result, innermost loop over columns, which clang vectorises.  The exit code
+is 1 where a result is not NumPy's.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from math import prod
@@ -145,7 +147,7 @@ RESNET50 = (
 """Its different convolutions (1x1 in front of a stride of 2, which stands at the 3x3)."""
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="cases whose name has this in it")
     parser.add_argument("--table", action="store_true", help="what each optimisation is worth, instead")
@@ -155,23 +157,21 @@ def main() -> None:
     parser.add_argument("--type", default="u8", choices=("u8", "i8"), help="activations of --layers")
     options = parser.parse_args()
     if options.layers:
-        layers(options.only, options.type)
-        return
+        return int(not layers(options.only, options.type))
     isa = Isa(load_target("hvx"))
     chosen = [case for case in (RESNET50 if options.resnet50 else CASES) if options.only in case.name]
     if options.table:
         table(isa, chosen)
-        return
+        return 0
     print(
         f"{'kernel':28} {'packets':>9} {'a packet':>8} {'alone':>7} {'host':>5} {'equal':>6} "
         f"{'plain C':>8} {'ratio':>6} {'compile s':>9}"
     )
-    for case in chosen:
-        row(isa, case, options.static)
+    return int(not all([row(isa, case, options.static) for case in chosen]))
 
 
-def row(isa: Isa, case: Case, static: bool) -> None:
-    """One kernel: generated, and plain C."""
+def row(isa: Isa, case: Case, static: bool) -> bool:
+    """One kernel, generated, and plain C; whether the result is NumPy's where it ran."""
     statement, extents = parse_einsum(case.text)
     start = process_time()
     program = generate(isa.machine, statement, extents, integer_types(statement))
@@ -185,6 +185,7 @@ def row(isa: Isa, case: Case, static: bool) -> None:
     shown = f"{plain:8.2f} {work / packets / plain:6.1f}" if plain else f"{'-':>8} {'-':>6}"
     counted = f"{work / packets:8.2f} {alone(isa, case):>7} {','.join(laid_out(program)) or 'none':>5}"
     print(f"{case.name:28} {packets:9} {counted} {equal:>6} {shown} {spent:9.2f}", flush=True)
+    return equal != "False"
 
 
 def alone(isa: Isa, case: Case) -> str:
@@ -265,8 +266,11 @@ def shapes_of(text: str) -> dict[str, tuple[int, ...]]:
     return {name: cast(Tensor, type_).get_shape() for type_, name in (*types, *outputs)}
 
 
-def layers(only: str, type_name: str) -> None:
-    """Covenant's layers in full size, as `tilewright run` takes them: in simulation and under qemu."""
+def layers(only: str, type_name: str) -> bool:
+    """Covenant's layers in full size, as `tilewright run` takes them: in simulation and under qemu; whether all are
+    equal to NumPy's.
+    """
+    good = True
     print(f"{'layer':18} {'packets':>9} {'a packet':>8} {'host':>12} {'NumPy':>6} {'qemu':>6} {'compile s':>9}")
     for name in (name for name in LAYERS if only in name):
         model = f"covenant{'_u8' if type_name == 'u8' else ''}:{name}"
@@ -283,6 +287,8 @@ def layers(only: str, type_name: str) -> None:
         rate, host = covenant_layer(name).macs / result.cycles, ",".join(laid_out(program.decoded)) or "none"
         shown = f"{rate:8.2f} {host:>12} {equal!s:>6} {same!s:>6} {spent:9.2f}"
         print(f"{name:18} {result.cycles:9} {shown}", flush=True)
+        good = good and equal and (same or outputs is None)
+    return good
 
 
 VARIANTS = (
@@ -310,4 +316,4 @@ def table(isa: Isa, cases: list[Case]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
