@@ -19,7 +19,7 @@ from ..arrays import Array, read_arrays, write_arrays
 from ..backends.assembler import assemble, disassemble
 from ..backends.program import Program, check_tensors
 from ..backends.simulator.memory import Storage
-from ..backends.simulator.simulate import place_tensors
+from ..backends.simulator.placing import place_tensors
 from ..backends.words import MAX_INSTRUCTIONS, most_bytes, read_words, write_words
 from ..errors import TilewrightError
 from ..files import make_folder, write_file

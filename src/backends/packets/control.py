@@ -15,9 +15,9 @@ from ...machine.packet_program import Isa, PacketProgram, count_instructions, pa
 from ..control_models import ControlModel, Execution, Inputs, SimulationOptions
 from ..hexagon import linked_bytes, missing_tools, run_program
 from ..program import Program
-from ..simulator.energy import Counts, counts_of
+from ..simulator.energy import Counts, counts_of, price_memories
+from ..simulator.placing import given_inputs
 from ..simulator.result import SimulationResult
-from ..simulator.simulate import given_inputs
 from .simulator import simulate_packets
 from .text import assembly
 
@@ -148,11 +148,9 @@ def _counts(isa: Isa, counted: Mapping[str, int], memory_bytes: int) -> Counts:
     """What each memory, node and mnemonic did; what registers hold is not told."""
     counts = counts_of(isa.machine)
     counts.memories[isa.memory].peak_bytes = memory_bytes
-    for memory in isa.machine.memories:
-        found, accessed = counts.memories[memory.name], accessed_bytes(isa, counted)[memory.name]
-        found.read_bytes, found.write_bytes = accessed.read, accessed.written
-        prices = memory.read_energy_pj_per_byte, memory.write_energy_pj_per_byte
-        found.energy_pj = accessed.read * prices[0] + accessed.written * prices[1]
+    for name, accessed in accessed_bytes(isa, counted).items():
+        counts.memories[name].read_bytes, counts.memories[name].write_bytes = accessed.read, accessed.written
+    price_memories(isa.machine, counts)
     for name, count in counted.items():
         counts.mnemonics[name] = count
         item = isa.mnemonics[name]

@@ -94,6 +94,22 @@ def counts_of(machine: Machine) -> Counts:
     )
 
 
+def total_of(machine: Machine, parts: Sequence[Counts]) -> Counts:
+    """The counts of all parts of a run."""
+    total = counts_of(machine)
+    for part in parts:
+        total.add(part)
+    return total
+
+
+def price_memories(machine: Machine, counts: Counts) -> None:
+    """Energy of what was read from memories and written to them."""
+    for memory in machine.memories:
+        used = counts.memories[memory.name]
+        reads, writes = used.read_bytes, used.write_bytes
+        used.energy_pj = reads * memory.read_energy_pj_per_byte + writes * memory.write_energy_pj_per_byte
+
+
 def count_layers(stream: Stream, layers: Sequence[int], number: int) -> list[Counts]:
     """Counts of each of so many layers, without peaks; `layers` has that of each instruction."""
     found = [counts_of(stream.machine) for _ in range(number)]

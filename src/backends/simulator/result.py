@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...errors import TilewrightError
 from .dram_links import DramFigures
-from .energy import Counts
+from .energy import Counts, utilization
 from .layers import LayerFigures
 from .memory import Storage
 from .schedule import Issue
@@ -19,7 +19,7 @@ from .stream import Stream
 
 if TYPE_CHECKING:
     from ...machine.tensor_placement import TensorPlacement
-    from ..program import Region
+    from ..program import Program, Region
 
 
 @dataclass(frozen=True)
@@ -125,3 +125,32 @@ def read_placement(storages: Mapping[str, Storage], placement: TensorPlacement) 
             placement.layout.view(storage.data, placement.address, shape, dtype), shape, dtype
         )
     return storage.read(placement.address, dtype, shape)
+
+
+def make_result(
+    program: Program,
+    counts: Counts,
+    cycles: int,
+    instructions: int,
+    issues: Sequence[Issue],
+    storages: Sequence[Storage],
+    layers: tuple[LayerFigures, ...],
+    functional: bool,
+) -> SimulationResult:
+    """The result of a run that was counted; outputs are what memories hold after a functional one."""
+    by_name = {storage.name: storage for storage in storages}
+    outputs = [t for t in program.tensors if t.role == "output"] if functional else []
+    return SimulationResult(
+        {t.name: read_placement(by_name, t) for t in outputs},
+        cycles,
+        counts.energy_pj,
+        counts.dram_bytes(program.machine),
+        {name: count.peak_bytes for name, count in counts.memories.items()},
+        utilization(counts, cycles),
+        counts,
+        instructions,
+        issues,
+        {t.name: t for t in program.tensors},
+        by_name,
+        layers=layers,
+    )

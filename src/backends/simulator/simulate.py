@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...algebra.byte_regions import regions_meet
-from ...algebra.element import of_type
-from ...arrays import release_pages
 from ...errors import TilewrightError, check_type
 from ...machine.dram import DramTiming
 from ..control_models import Inputs, Progress, SimulationOptions, control_model
 from .binding import IllegalFieldsError
 from .dram_links import DramLinks, add_waits, device_of
-from .energy import count_all, count_layers, utilization
+from .energy import count_all, count_layers
 from .layers import Advance, LayerFigures, advances, layer_figures
 from .memory import Storage
+from .placing import place_tensors
 from .plan import Touch
-from .result import SimulationResult, read_placement, region_uses
+from .result import SimulationResult, make_result, region_uses
 from .schedule import Issue, run_queues
 from .stream import Stream, make_stream
 from .trace import TracedLayers, write_trace
@@ -32,7 +30,6 @@ from .traps import Trap
 
 if TYPE_CHECKING:
     from ...machine.layer_table import LayerTable
-    from ...machine.tensor_placement import TensorPlacement
     from ..program import Program
 
 
@@ -210,25 +207,9 @@ def simulate_queues(program: Program, inputs: Inputs, options: SimulationOptions
     if options.trace is not None:
         write_trace(options.trace, stream, issues, TracedLayers(program.layer_table, numbers, stretches))
     cycles = max((issue.end_cycle for issue in issues), default=0)
-    by_name = {storage.name: storage for storage in storages}
-    outputs = [t for t in program.tensors if t.role == "output"] if functional else []
-    return SimulationResult(
-        outputs={t.name: read_placement(by_name, t) for t in outputs},
-        cycles=cycles,
-        energy_pj=counts.energy_pj,
-        dram_bytes=counts.dram_bytes(program.machine),
-        peak_bytes={name: count.peak_bytes for name, count in counts.memories.items()},
-        utilization=utilization(counts, cycles),
-        counts=counts,
-        instructions=len(stream),
-        issues=issues,
-        placements={t.name: t for t in program.tensors},
-        storages=by_name,
-        regions=region_uses(stream, program.regions),
-        layers=_layers(stream, program.layer_table, stretches, issues),
-        stream=stream,
-        dram=links.figures(),
-    )
+    layers = _layers(stream, program.layer_table, stretches, issues)
+    made = make_result(program, counts, cycles, len(stream), issues, storages, layers, functional)
+    return replace(made, regions=region_uses(stream, program.regions), stream=stream, dram=links.figures())
 
 
 def _stretches(numbers: Sequence[int], issues: Sequence[Issue]) -> list[Advance]:
@@ -276,59 +257,6 @@ def _make_storages(program: Program, used: Mapping[str, Any], functional: bool) 
             )
         storages.append(Storage(memory, reach if memory.offchip else memory.capacity_bytes, functional))
     return storages
-
-
-def place_tensors(program: Program, inputs: Inputs, storages: list[Storage], functional: bool = True) -> None:
-    """Puts inputs and weights into memory; `TilewrightError` where one is missing, unknown or of another shape."""
-    by_name = {storage.name: storage for storage in storages}
-    given = [tensor for tensor in program.tensors if tensor.role in ("input", "weight")]
-    _check_names(given, inputs)
-    _check_apart(given)
-    for tensor in given:
-        array = _value(program, tensor, inputs) if functional else None
-        if array is not None and tensor.layout is not None:
-            array = tensor.layout.pack(array)
-        by_name[tensor.memory].place(tensor.address, array, tensor.size_bytes)
-        if array is not None:
-            release_pages(array)
-
-
-def given_inputs(program: Program, inputs: Inputs) -> dict[str, NDArray[Any]]:
-    """The inputs as arrays; `TilewrightError` where one is missing, unknown or of another shape."""
-    tensors = [tensor for tensor in program.tensors if tensor.role == "input"]
-    _check_names(tensors, inputs)
-    return {tensor.name: _value(program, tensor, inputs) for tensor in tensors}
-
-
-def _check_names(tensors: Sequence[TensorPlacement], inputs: Inputs) -> None:
-    unknown = [name for name in inputs if all(tensor.name != name for tensor in tensors)]
-    if unknown:
-        names = ", ".join(tensor.name for tensor in tensors if tensor.role == "input")
-        raise TilewrightError("inputs", unknown[0], f"inputs named {names}", f"`{unknown[0]}`")
-
-
-def _check_apart(given: Sequence[TensorPlacement]) -> None:
-    """Tensors that hold values from the beginning lie apart."""
-    ordered = sorted((t for t in given if t.size_bytes), key=lambda t: (t.memory, t.address))
-    for left, right in pairwise(ordered):
-        if left.memory == right.memory and left.address + left.size_bytes > right.address:
-            expected = f"inputs and weights apart from each other in {left.memory}"
-            raise TilewrightError("program", right.name, expected, f"bytes shared with {left.name}")
-
-
-def _value(program: Program, tensor: TensorPlacement, inputs: Inputs) -> NDArray[Any]:
-    is_input = tensor.role == "input"
-    if tensor.name not in (inputs if is_input else program.constants):
-        raise TilewrightError("inputs", tensor.name, f"an array for the {tensor.role}", "none")
-    dtype = np.dtype(tensor.dtype)
-    stored = np.asarray(inputs[tensor.name]) if is_input else program.constants.as_stored(tensor.name)
-    array = of_type(stored, dtype)
-    if array.dtype == np.bool_ and dtype == np.uint8:
-        array = array.astype(np.uint8)
-    if array.shape != tuple(tensor.shape) or array.dtype != dtype:
-        expected = f"{dtype} of shape {tuple(tensor.shape)}"
-        raise TilewrightError("inputs", tensor.name, expected, f"{array.dtype} of shape {array.shape}")
-    return array
 
 
 def _run(stream: Stream, storages: list[Storage], options: SimulationOptions, links: DramLinks) -> list[Issue]:

@@ -8,15 +8,15 @@ import numpy as np
 
 from ....costs.stages.code import Copy, Kind, Row, StageCode, Table, Walk, fetched_beats, read_code
 from ....costs.stages.schedule import clocks, queue_ends, run_stages
-from ....errors import InfeasibleError, TilewrightError
 from ....machine import Machine
 from ....machine.stages import kind_of
 from ...control_models import Inputs, SimulationOptions
-from ..energy import Counts, counts_of, full_cycles_of_ops, utilization
+from ..energy import Counts, counts_of, full_cycles_of_ops, price_memories, total_of
 from ..layers import advances, layer_figures
 from ..loops.timeline import Slice, write_trace
 from ..memory import Storage
-from ..result import SimulationResult, read_placement
+from ..placing import offchip_storage
+from ..result import SimulationResult, make_result
 from ..schedule import Issue
 from ..trace import TracedLayers
 from ..traps import Trap
@@ -35,36 +35,22 @@ def simulate_stages(program: Program, inputs: Inputs, options: SimulationOptions
     start, end, order, taken = run_stages(code)
     if len(order) < len(code.rows):
         raise _deadlock(code, taken)
-    storage = _storage(program, code, inputs, options.functional)
+    storage = offchip_storage(program, _reach(code), MAX_DRAM_BYTES, inputs, options.functional)
     if options.functional:
         _execute(code, storage, order, options)
     numbers = program.layer_table.numbers()
     parts = [counts_of(program.machine) for _ in range(max(len(program.layer_table.layers), 1))]
     _count(code, parts, np.array(numbers or [0] * len(code.rows), np.int64))
-    total = counts_of(program.machine)
-    for part in parts:
-        total.add(part)
+    total = total_of(program.machine, parts)
     total.memories[storage.name].peak_bytes = storage.size_bytes
     ends = zip(numbers, end.tolist(), strict=True) if numbers else ()
     traced = TracedLayers(program.layer_table, numbers, advances(ends))
     if options.trace is not None:
         write_trace(options.trace, program.machine, _slices(code, start, end, order), traced)
     cycles = int(end.max(initial=0)) if options.timing else 0
-    outputs = [t for t in program.tensors if t.role == "output"] if options.functional else []
-    return SimulationResult(
-        outputs={t.name: read_placement({storage.name: storage}, t) for t in outputs},
-        cycles=cycles,
-        energy_pj=total.energy_pj,
-        dram_bytes=total.dram_bytes(program.machine),
-        peak_bytes={name: count.peak_bytes for name, count in total.memories.items()},
-        utilization=utilization(total, cycles),
-        counts=total,
-        instructions=len(code.rows),
-        issues=[Issue(int(i), int(start[i]), int(end[i])) for i in order],
-        placements={t.name: t for t in program.tensors},
-        storages={storage.name: storage},
-        layers=layer_figures(program.machine, traced.table, traced.stretches, parts) if numbers else (),
-    )
+    issues = [Issue(int(i), int(start[i]), int(end[i])) for i in order]
+    layers = layer_figures(program.machine, traced.table, traced.stretches, parts) if numbers else ()
+    return make_result(program, total, cycles, len(code.rows), issues, [storage], layers, options.functional)
 
 
 def _deadlock(code: StageCode, taken: Table) -> Trap:
@@ -111,26 +97,13 @@ def _check_left(code: StageCode) -> None:
             raise Trap("hazard", index, text_of(code, index), expected, f"{left} tokens left at the end")
 
 
-def _storage(program: Program, code: StageCode, inputs: Inputs, functional: bool) -> Storage:
-    """The one memory off chip, as far as tensors and copies reach, with the tensors that are given."""
-    from ..simulate import place_tensors
-
-    offchip = [memory for memory in program.machine.memories if memory.offchip]
-    if len(offchip) != 1:
-        raise TilewrightError("target", program.machine.name, "one memory off chip", f"{len(offchip)}")
+def _reach(code: StageCode) -> int:
+    """One past the highest byte off chip that copies touch."""
     rows = code.rows[
         (code.rows[:, Row.KIND] <= Kind.STORE) & (code.rows[:, Copy.COLUMNS] > 0) & (code.rows[:, Copy.ROWS] > 0)
     ]
     last = rows[:, Copy.OFF] + (rows[:, Copy.ROWS] - 1) * rows[:, Copy.STRIDE] + rows[:, Copy.COLUMNS]
-    reach = max(
-        [int((last * rows[:, Copy.OFF_BYTES]).max(initial=0))] + [t.address + t.size_bytes for t in program.tensors]
-    )
-    if reach > offchip[0].capacity_bytes or reach > MAX_DRAM_BYTES:
-        most = min(offchip[0].capacity_bytes, MAX_DRAM_BYTES)
-        raise InfeasibleError("host memory", reach, most, "bytes", "use lower addresses", offchip[0].name)
-    storage = Storage(offchip[0], reach, functional)
-    place_tensors(program, inputs, [storage], functional)
-    return storage
+    return int((last * rows[:, Copy.OFF_BYTES]).max(initial=0))
 
 
 def _count(code: StageCode, parts: list[Counts], layers: Table) -> None:
@@ -153,10 +126,7 @@ def _count(code: StageCode, parts: list[Counts], layers: Table) -> None:
                 _count_copies(machine, mnemonic.node, rows, count)
             elif len(rows) and mnemonic.capability:
                 _count_walks(machine, number, rows, count)
-        for memory in machine.memories:
-            used = count.memories[memory.name]
-            used.energy_pj = used.read_bytes * memory.read_energy_pj_per_byte
-            used.energy_pj += used.write_bytes * memory.write_energy_pj_per_byte
+        price_memories(machine, count)
 
 
 def _count_copies(machine: Machine, name: str, rows: Table, count: Counts) -> None:
