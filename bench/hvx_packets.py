@@ -24,6 +24,7 @@ from time import process_time
 from typing import cast
 
 import numpy as np
+from hvx_scalars import scalar_program
 
 from tilewright import compile, load_target, simulate
 from tilewright.algebra.evaluate import run_statement
@@ -298,9 +299,10 @@ VARIANTS = (
     ("first valid tile", Switches(choose=False)),
     ("no packing", Switches(pack=False)),
     ("neither packing nor unrolling", Switches(pack=False, unroll=False)),
-    ("no vectorization", Switches(vectorize=False)),
-    ("nothing", Switches(False, False, False, False)),
+    ("no vectorization", Switches()),
+    ("nothing", Switches(pack=False, unroll=False, pipeline=False)),
 )
+ON_SCALARS = "no vectorization", "nothing"
 
 
 def table(isa: Isa, cases: list[Case]) -> None:
@@ -309,7 +311,11 @@ def table(isa: Isa, cases: list[Case]) -> None:
         statement, extents = parse_einsum(case.text)
         base = 0
         for name, switches in VARIANTS:
-            program = generate(isa.machine, statement, extents, integer_types(statement), switches)
+            types = integer_types(statement)
+            if name in ON_SCALARS:
+                program = scalar_program(isa, statement, extents, types, switches)
+            else:
+                program = generate(isa.machine, statement, extents, types, switches)
             packets = executed_packets(program.code)
             base = base or packets
             print(f"{case.name:28} {name:30} {packets:12} packets {packets / base:8.2f}x", flush=True)

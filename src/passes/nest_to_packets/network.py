@@ -182,7 +182,6 @@ SLACK_BYTES = 1 << 17
 class Switches:
     """What the generator may do; each can be switched off to see what it is worth."""
 
-    vectorize: bool = True
     pack: bool = True
     unroll: bool = True
     pipeline: bool = True

@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 
 from tilewright.backends.packets.simulator import simulate_packets
 from tilewright.errors import TilewrightError
+from tilewright.frontends.einsum import integer_types, parse_einsum
 from tilewright.machine.packet_program import executed_packets
 from tilewright.passes.nest_to_packets.network import Switches
 
+from ....bench_scripts import bench
 from .machines import isa_of, make
 
 KERNELS = (
@@ -63,7 +65,7 @@ def test_any_convolution(p: int, q: int, k: int, c: int, taps: int, step: int):
 
 
 @pytest.mark.parametrize("text", [KERNELS[1], KERNELS[4], KERNELS[8]])
-@pytest.mark.parametrize("off", ["vectorize", "pack", "unroll", "pipeline", "choose"])
+@pytest.mark.parametrize("off", ["pack", "unroll", "pipeline", "choose"])
 def test_each_optimisation_is_worth_something(text: str, off: str):
     """Without it outputs are the same, and packets not fewer."""
     isa = isa_of("hvx")
@@ -71,6 +73,18 @@ def test_each_optimisation_is_worth_something(text: str, off: str):
     program, inputs, expected = make(isa, text, None, switches)
     np.testing.assert_array_equal(simulate_packets(isa, program, inputs).outputs["O"], expected)
     assert executed_packets(program.code) >= executed_packets(make(isa, text)[0].code)
+
+
+@pytest.mark.parametrize("text", [KERNELS[1], KERNELS[4]])
+def test_scalars_give_the_same_in_more_packets(text: str):
+    """The program that the bench compares with."""
+    isa = isa_of("hvx")
+    program, inputs, expected = make(isa, text)
+    statement, extents = parse_einsum(text)
+    types = integer_types(statement)
+    alone = bench("hvx_scalars").scalar_program(isa, statement, extents, types, Switches())
+    np.testing.assert_array_equal(simulate_packets(isa, alone, inputs).outputs["O"], expected)
+    assert executed_packets(alone.code) > executed_packets(program.code)
 
 
 def test_the_same_program_every_time():
