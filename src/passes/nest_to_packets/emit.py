@@ -1,8 +1,10 @@
 """Instructions by meaning: loads, stores, additions, functions, with the numbers put into the right fields."""
 
 from collections.abc import Sequence
+from math import prod
 
 from ...algebra.element import ELEMENT_TYPES
+from ...algebra.expr import Statement
 from ...algebra.parser import parse_statement
 from ...errors import InfeasibleError, TilewrightError
 from ...machine.packet_program import Granule, Instruction, Isa
@@ -81,16 +83,10 @@ class Emitter:
             files = dict(item.registers)
             register = next((p for p in item.places if p.memory == memory), None)
             if item.node == link and register is not None and files[register.base] == file:
-                if self.moved(item) == self.isa.files[file].width_bytes:
+                size = prod(int(extent) for _, extent in item.extents)
+                if size * ELEMENT_TYPES[item.places[0].type_name].itemsize == self.isa.files[file].width_bytes:
                     found.append(item)
         return sorted(found, key=lambda item: -item.align_bytes)
-
-    def moved(self, mnemonic: PackedMnemonic) -> int:
-        """Bytes that a copy moves."""
-        count = 1
-        for _, extent in mnemonic.extents:
-            count *= int(extent)
-        return count * ELEMENT_TYPES[mnemonic.places[0].type_name].itemsize
 
     def load(self, file: str, register: int, base: int, offset: int, part: str, align: int = 1 << 20) -> Instruction:
         """Memory at `base` + `offset` bytes into a register; `align` is what the address is a multiple of."""
@@ -100,17 +96,26 @@ class Emitter:
         """A register to memory at `base` + `offset` bytes."""
         return self.copy(True, file, register, base, offset, part, align)
 
+    def advancing(self, file: str, register: int, base: int, step: int, part: str) -> Instruction:
+        """A load at `base`, which is then moved on by `step` bytes."""
+        return self.copy(False, file, register, base, step, part, 0)
+
     def copy(self, store: bool, file: str, register: int, base: int, offset: int, part: str, align: int) -> Instruction:
+        """A copy at `base` + `offset` bytes; with `align` 0 one at `base`, which is then moved on by `offset` bytes."""
         for item in self.copies(file, store):
-            place, inside = self.ends(item)
-            number = next((f for f in item.fields if f.name == place.offset), None)
-            if number is None or align % item.align_bytes or item.advance is not None or offset % place.scale:
+            outside, inside = self.ends(item)
+            place = outside if align else item.advance
+            if place is None or align % item.align_bytes or (align and item.advance is not None):
                 continue
-            steps = offset // place.scale
-            if number.lowest <= steps <= number.highest:
+            number = next((f for f in item.fields if f.name == place.offset), None)
+            steps, left = divmod(offset, place.scale)
+            if number is not None and not left and number.lowest <= steps <= number.highest:
                 values = ((inside.base, register), (place.base, base), (number.name, steps))
                 return Instruction(item.name, values, () if store else (part,), (part,) if store else ())
-        return self.refused(f"a {'store' if store else 'load'} of {file} at {offset} bytes from a register")
+        what = f"a {'store' if store else 'load'} of {file}"
+        return self.refused(
+            f"{what} at {offset} bytes from a register" if align else f"{what} that moves on by {offset}"
+        )
 
     def ends(self, mnemonic: PackedMnemonic) -> tuple[Place, Place]:
         """The place in memory and the register of a copy."""
@@ -128,19 +133,6 @@ class Emitter:
                     return range(-(-low // step) * step, high + 1, step)
         return range(0)
 
-    def advancing(self, store: bool, file: str, register: int, base: int, step: int, part: str) -> Instruction:
-        """A copy at `base`, which is then moved on by `step` bytes."""
-        for item in self.copies(file, store):
-            if item.advance is None or step % item.advance.scale:
-                continue
-            number = next(f for f in item.fields if f.name == item.advance.offset)
-            steps = step // item.advance.scale
-            if number.lowest <= steps <= number.highest:
-                _, inside = self.ends(item)
-                values = ((inside.base, register), (item.advance.base, base), (number.name, steps))
-                return Instruction(item.name, values, () if store else (part,), (part,) if store else ())
-        return self.refused(f"a copy of {file} that moves its address on by {step} bytes")
-
     def add(self, target: int, source: int, number: int) -> Instruction:
         """`target = source + number` in address registers."""
         for item in self.isa.executing(SUM_WITH_CONSTANT):
@@ -157,29 +149,45 @@ class Emitter:
 
     def constant(self, target: int, value: int) -> Instruction:
         """A number into an address register."""
-        item = self.isa.choose("a constant", self.isa.executing(CONSTANT))
-        return Instruction(item.name, ((item.places[0].base, target), (item.immediates[0][1], value)))
+        return constant(self.isa, target, value)
 
     def broadcast(self, target: int, source: int) -> Instruction:
         """A scalar register into every element of a vector."""
         item = self.isa.choose("a broadcast", self.isa.executing(BROADCAST))
         return Instruction(item.name, ((item.places[0].base, target), (item.places[1].base, source)))
 
-    def place(self, item: PackedMnemonic, registers: Sequence[int]) -> Instruction:
-        """A mnemonic on registers, in the order of its capability's operands."""
+    def places(self, item: PackedMnemonic) -> list[Place]:
+        """The places of a mnemonic in the order of its capability's operands."""
         capability = self.isa.capability(item)
         assert capability is not None
-        bases = {place.operand: place.base for place in item.places}
-        named = (bases[operand] for operand in capability.operands)
-        return Instruction(item.name, tuple(zip(named, registers, strict=True)))
+        by_operand = {place.operand: place for place in item.places}
+        return [by_operand[operand] for operand in capability.operands]
+
+    def place(self, item: PackedMnemonic, registers: Sequence[int]) -> Instruction:
+        """A mnemonic on registers, in the order of its capability's operands."""
+        bases = (place.base for place in self.places(item))
+        return Instruction(item.name, tuple(zip(bases, registers, strict=True)))
 
     def rotated(self, item: PackedMnemonic, target: int, source: int, by: int) -> Instruction:
         """`target` is `source` rotated by the bytes in scalar register `by`."""
-        capability = self.isa.capability(item)
-        assert capability is not None
-        bases = {place.operand: place for place in item.places}
-        first, second = (bases[operand] for operand in capability.operands)
+        first, second = self.places(item)
         return Instruction(item.name, ((first.base, target), (second.base, source), (second.rotated, by)))
+
+    def on_vectors(self, statement: Statement) -> list[PackedMnemonic]:
+        """The mnemonics of a meaning whose operands are all in vectors."""
+        memory = self.isa.files[self.vectors].memory
+        return [m for m in self.isa.executing(statement) if all(place.memory == memory for place in m.places)]
+
+    def move(self) -> PackedMnemonic:
+        """The mnemonic that copies a vector."""
+        moves = [m for m in self.on_vectors(COPY) if not any(place.rotated for place in m.places)]
+        plain = [m for m in moves if len({place.type_name for place in m.places}) == 1]
+        return self.isa.choose("moving a vector", plain)
+
+    def binary(self, name: str, type_name: str) -> PackedMnemonic:
+        """The mnemonic of a function of two vectors; `TilewrightError` where there is none."""
+        item = self.function(name, type_name, 2)
+        return self.isa.choose(f"{name} of {type_name}", [item] if item is not None else [])
 
     def function(self, name: str, type_name: str, arity: int) -> PackedMnemonic | None:
         """The vector instruction that applies a function to registers of a type."""
@@ -190,12 +198,16 @@ class Emitter:
 
     def _function(self, name: str, type_name: str, arity: int) -> PackedMnemonic | None:
         args = ", ".join(("A{i}", "B{i}", "C{i}")[:arity])
-        memory = self.isa.files[self.vectors].memory
-        for item in self.isa.executing(parse_statement(f"O{{i}} = F({args})")):
-            if [choice for _, choice in item.functions] == [name]:
-                if all(p.type_name == type_name and p.memory == memory for p in item.places):
-                    return item
+        for item in self.on_vectors(parse_statement(f"O{{i}} = F({args})")):
+            if [choice for _, choice in item.functions] == [name] and {p.type_name for p in item.places} == {type_name}:
+                return item
         return None
 
     def refused(self, what: str) -> Instruction:
         raise TilewrightError("unsupported", what, f"an instruction of {self.isa.machine.name} for it", "none")
+
+
+def constant(isa: Isa, target: int, value: int) -> Instruction:
+    """A number into a register of the base's file."""
+    item = isa.choose("a constant", isa.executing(CONSTANT))
+    return Instruction(item.name, ((item.places[0].base, target), (item.immediates[0][1], value)))

@@ -10,7 +10,7 @@ from ...algebra.element import ELEMENT_TYPES
 from ...algebra.expr import Access, Call, Expr, Num, Statement, substitute
 from ...algebra.parser import parse_statement
 from ...errors import TilewrightError
-from ...machine.packets import PackedMnemonic, Place
+from ...machine.packets import PackedMnemonic
 from .emit import COPY, Emitter
 from .forms import Buffer, Form, Memory
 from .lane_streams import Streams
@@ -110,7 +110,7 @@ class Chunk:
         found = [
             item
             for item in self.emitter.isa.executing(COPY)
-            if [place.type_name for place in _ordered(self.emitter, item)] == [wide, narrow]
+            if [place.type_name for place in self.emitter.places(item)] == [wide, narrow]
         ]
         return self.emitter.isa.choose(f"{narrow} as {wide}", found)
 
@@ -118,7 +118,7 @@ class Chunk:
         """What packs words of `wide` bytes into a type of half of that."""
         found: list[PackedMnemonic] = []
         for item in self.emitter.isa.executing(NARROW):
-            target, source = (ELEMENT_TYPES[p.type_name] for p in _ordered(self.emitter, item))
+            target, source = (ELEMENT_TYPES[p.type_name] for p in self.emitter.places(item))
             same = target == ELEMENT_TYPES[type_name] if saturate else target.itemsize * 2 == wide
             if source.itemsize == wide and same and (item.functions[0][1] != "identity") == saturate:
                 found.append(item)
@@ -151,7 +151,7 @@ class Chunk:
         register = self.values.value(term, sub)
         if self.values.known.pop((term, sub), -1) == register:
             return register
-        return self.values.emit(self.values.move(), self.groups.take(), register)
+        return self.values.emit(self.emitter.move(), self.groups.take(), register)
 
     def store(self, results: Sequence[tuple[Expr | None, int]]) -> None:
         """Expressions, or registers, one for each `per_register` lanes, to the target at its row."""
@@ -171,7 +171,7 @@ class Chunk:
             if expr is not None:
                 self.values.value(expr, 0 if all_lanes else sub, group + sub)
             else:
-                self.values.emit(self.values.move(), group + sub, register)
+                self.values.emit(self.emitter.move(), group + sub, register)
         while wide > itemsize:
             wide //= 2
             kind = target.form.type_name if wide == itemsize else f"i{8 * wide}"
@@ -222,10 +222,3 @@ class Chunk:
             item = self.values.function(REDUCTIONS[reduce])
             register = self.values.emit(item, self.groups.take(), register, rotated)
         return register
-
-
-def _ordered(emitter: Emitter, item: PackedMnemonic) -> list[Place]:
-    capability = emitter.isa.capability(item)
-    assert capability is not None
-    places = {place.operand: place for place in item.places}
-    return [places[operand] for operand in capability.operands]

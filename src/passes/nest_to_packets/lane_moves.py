@@ -5,20 +5,18 @@ O[0, c + 64, h, w] = X[0, c, h, w]    bytes loaded from 64 before X's place, tho
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...algebra.affine import index_forms
 from ...algebra.element import ELEMENT_TYPES
 from ...algebra.expr import Access, target_dims
-from ...errors import TilewrightError
 from ...machine.packet_program import Instruction
 from .emit import Emitter
 from .forms import Buffer, Form, Memory
 from .kernels import Step
-from .lane_streams import Level, merged
-from .regions import Pipelined, Region, Repeat, Straight
+from .lane_streams import Level, Pointer, Pointers, merged
+from .regions import Region, Straight
 
 AT_ONCE = 8
 """Vectors that one pass over the rows moves."""
@@ -39,12 +37,6 @@ def is_move(step: Step, buffers: Mapping[str, Buffer]) -> bool:
     if not same_dim or forms[0][1].type_name != forms[1][1].type_name:
         return False
     return any(index.const for index in lanes) or step.extents[lanes[0].names[0]] > forms[1][1].lanes
-
-
-@dataclass(frozen=True)
-class _Pointer:
-    register: int
-    steps: tuple[int, ...]
 
 
 class _Move:
@@ -82,7 +74,7 @@ class _Move:
     def some(self, vectors: range) -> list[Region]:
         """One pass."""
         emitter, scalar = self.emitter, self.emitter.pool.take
-        to, at = (_Pointer(scalar(emitter.scalars), steps) for steps in self.steps)
+        to, at = (Pointer(scalar(emitter.scalars), 0, steps) for steps in self.steps)
         offset = vectors.start * self.width
         start = [emitter.address(to.register, self.to + offset)]
         start.append(emitter.address(at.register, self.at + offset + self.shift))
@@ -91,7 +83,7 @@ class _Move:
             before, made = self.vector(vector, number * self.width, to.register, at.register)
             start += before
             body += made
-        return [Straight(tuple(start)), *self.nest([to, at], body)]
+        return [Straight(tuple(start)), *Pointers(emitter, self.levels, [to, at]).nest(0, len(self.levels), body)]
 
     def vector(self, vector: int, offset: int, to: int, at: int) -> tuple[list[Instruction], list[Instruction]]:
         """What is done before all rows and for each, for the vector `offset` bytes after both pointers."""
@@ -118,7 +110,7 @@ class _Move:
 
     def joined(self, name: str, register: int, other: int) -> Instruction:
         """The bytes of a register with those of another: `min` with a mask is `and`, `max` of what is masked `or`."""
-        return self.emitter.place(self.function(name), (register, register, other))
+        return self.emitter.place(self.emitter.binary(name, "u8"), (register, register, other))
 
     def constant(self, values: np.ndarray, start: list[Instruction]) -> int:
         """A register with these bytes."""
@@ -129,30 +121,6 @@ class _Move:
         start += [emitter.address(scalar, mask.address), emitter.load(emitter.vectors, register, scalar, 0, MASKS)]
         emitter.pool.give(emitter.scalars, scalar)
         return register
-
-    def function(self, name: str):
-        item = self.emitter.function(name, "u8", 2)
-        if item is None:
-            raise TilewrightError("unsupported", f"{name} of u8", "a vector instruction for it", "none")
-        return item
-
-    def nest(self, pointers: list[_Pointer], body: list[Instruction]) -> list[Region]:
-        """The loops over rows."""
-        emitter = self.emitter
-        if not self.levels:
-            return [Straight(tuple(body))]
-        regions: list[Region] = []
-        moved = [0, 0]
-        for number in reversed(range(len(self.levels))):
-            extent = self.levels[number].extent
-            amounts = [pointer.steps[number] - done for pointer, done in zip(pointers, moved, strict=True)]
-            step = [emitter.add(p.register, p.register, by) for p, by in zip(pointers, amounts, strict=True) if by]
-            if regions:
-                regions = [Repeat(extent, (*regions, Straight(tuple(step))))]
-            else:
-                regions = [Pipelined(extent, (*body, *step))]
-            moved = [extent * pointer.steps[number] for pointer in pointers]
-        return regions
 
 
 def _along(levels: tuple[Level, ...], steps: Mapping[str, int]) -> tuple[int, ...]:

@@ -1,12 +1,14 @@
 """Addresses of a loop nest over rows: one register for accesses that move together, the rest in their offsets."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from math import prod
 
 from ...algebra.expr import Access
 from ...machine.packet_program import Instruction
 from .emit import Emitter
 from .forms import Buffer
+from .regions import Pipelined, Region, Repeat, Straight
 from .virtual import Section
 
 Steps = tuple[int, ...]
@@ -25,10 +27,7 @@ class Level:
     @property
     def extent(self) -> int:
         """Iterations."""
-        count = 1
-        for _, extent in self.dims:
-            count *= extent
-        return count
+        return prod(extent for _, extent in self.dims)
 
 
 @dataclass
@@ -41,22 +40,59 @@ class Pointer:
 
 
 @dataclass
-class Streams:
+class Pointers:
+    """Address registers that move over the loops `levels`."""
+
+    emitter: Emitter
+    levels: tuple[Level, ...]
+    pointers: list[Pointer]
+
+    def moves(self, amounts: Sequence[int]) -> list[Instruction]:
+        """Each pointer on by its amount."""
+        pairs = zip(self.pointers, amounts, strict=True)
+        return [self.emitter.add(p.register, p.register, amount) for p, amount in pairs if amount]
+
+    def step(self, level: int) -> list[int]:
+        """What an iteration of a loop moves each pointer by; -1 is from chunk to chunk."""
+        return [pointer.steps[level] for pointer in self.pointers]
+
+    def whole(self, level: int) -> list[int]:
+        """What all iterations of a loop move each pointer by."""
+        extent = self.levels[level].extent
+        return [extent * pointer.steps[level] for pointer in self.pointers]
+
+    def nest(self, first: int, end: int, body: Section | list[Region], inside: list[int] | None = None) -> list[Region]:
+        """Loops `first` to `end` around a body that has moved pointers by `inside`; the first one's moves are left."""
+        straight = [item for item in body if isinstance(item, Instruction)]
+        regions: list[Region] = [item for item in body if not isinstance(item, Instruction)]
+        moved = inside or [0] * len(self.pointers)
+        if first == end:
+            undo = self.moves([-amount for amount in moved])
+            return [*regions, Straight((*straight, *undo))]
+        for level in reversed(range(first, end)):
+            step = self.moves([s - m for s, m in zip(self.step(level), moved, strict=True)])
+            if level == end - 1 and straight:
+                regions = [Pipelined(self.levels[level].extent, (*straight, *step))]
+            else:
+                regions = [Repeat(self.levels[level].extent, (*regions, Straight(tuple(step))))]
+            moved = self.whole(level)
+        return regions
+
+
+@dataclass
+class Streams(Pointers):
     """Pointers of the accesses that move over `levels`; the target's is `target`.
 
     With `hoist` what is the same in all rows is loaded before them, from addresses of its own.
     """
 
-    emitter: Emitter
     buffers: Mapping[str, Buffer]
     target: Access
-    levels: tuple[Level, ...]
     chunk_elements: int
     along: Mapping[str, bool]
     scratch: int
     chunks: int
     hoist: bool = True
-    pointers: list[Pointer] = field(default_factory=list[Pointer])
 
     def steps(self, access: Access) -> tuple[int, Steps]:
         """The first address of an access, and its steps."""
@@ -121,20 +157,6 @@ class Streams:
     def starts(self) -> list[Instruction]:
         """The pointers' first addresses."""
         return [self.emitter.address(pointer.register, pointer.anchor) for pointer in self.pointers]
-
-    def moves(self, amounts: Sequence[int]) -> list[Instruction]:
-        """Each pointer on by its amount."""
-        pairs = zip(self.pointers, amounts, strict=True)
-        return [self.emitter.add(p.register, p.register, amount) for p, amount in pairs if amount]
-
-    def step(self, level: int) -> list[int]:
-        """What an iteration of a loop moves each pointer by; -1 is from chunk to chunk."""
-        return [pointer.steps[level] for pointer in self.pointers]
-
-    def whole(self, level: int) -> list[int]:
-        """What all iterations of a loop move each pointer by."""
-        extent = self.levels[level].extent
-        return [extent * pointer.steps[level] for pointer in self.pointers]
 
 
 def merged(levels: Sequence[tuple[str, int]], steps: Sequence[Mapping[str, int]]) -> tuple[Level, ...]:

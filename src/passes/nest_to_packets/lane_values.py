@@ -17,7 +17,7 @@ from ...arrays import Array
 from ...errors import TilewrightError
 from ...machine.packet_program import Instruction
 from ...machine.packets import PackedMnemonic
-from .emit import COPY, Emitter
+from .emit import Emitter
 from .forms import Buffer, Memory
 from .quotients import divided, quotient
 from .ranges import Range, range_of, range_of_type, within
@@ -76,7 +76,7 @@ class Values:
             case _:
                 raise TilewrightError("unsupported", print_expr(expr), "tensors, numbers and functions", "a name")
         if dest not in (-1, found):
-            self.emit(self.move(), dest, found)
+            self.emit(self.emitter.move(), dest, found)
             return dest
         return found
 
@@ -296,20 +296,11 @@ class Values:
 
     def function(self, fn: str) -> PackedMnemonic:
         """The instruction of a function of two vectors."""
-        item = self.emitter.function(fn, self.type_name, 2)
-        return self.emitter.isa.choose(f"{fn} of {self.type_name}", [item] if item is not None else [])
-
-    def move(self) -> PackedMnemonic:
-        """The instruction that copies a vector."""
-        memory = self.emitter.isa.files[self.emitter.vectors].memory
-        moves = [m for m in self.emitter.isa.executing(COPY) if all(p.memory == memory for p in m.places)]
-        plain = [m for m in moves if not any(p.rotated for p in m.places) and len({p.type_name for p in m.places}) == 1]
-        return self.emitter.isa.choose("moving a vector", plain)
+        return self.emitter.binary(fn, self.type_name)
 
     def choose(self, what: str, statement: Statement, fresh: bool = False) -> PackedMnemonic:
         """The instruction on vectors of a meaning; `fresh`: that starts a reduction anew."""
-        memory = self.emitter.isa.files[self.emitter.vectors].memory
-        found = [m for m in self.emitter.isa.executing(statement) if all(p.memory == memory for p in m.places)]
+        found = self.emitter.on_vectors(statement)
         return self.emitter.isa.choose(what, [m for m in found if m.from_identity == fresh])
 
 

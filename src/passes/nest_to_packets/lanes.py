@@ -30,7 +30,7 @@ from .forms import Buffer, Memory
 from .lane_chunk import REDUCTIONS, Chunk, Task
 from .lane_streams import CHUNK, Level, Streams, merged
 from .ranges import range_of_type
-from .regions import Pipelined, Region, Repeat, Straight
+from .regions import Region, Repeat, Straight
 from .virtual import MOST, Section, assigned
 
 MOST_TAPS = 16
@@ -143,7 +143,7 @@ class Lanes:
         task = self.task
         along = {access.tensor: task.along(access) for access in self.accesses}
         made = Streams(
-            self.emitter, task.buffers, self.target, levels, self.per_chunk, along, self.scratch, chunks, self.hoist
+            self.emitter, levels, [], task.buffers, self.target, self.per_chunk, along, self.scratch, chunks, self.hoist
         )
         read = [
             inner
@@ -184,7 +184,7 @@ class Lanes:
                 chunk = Chunk(self.emitter, self.memory, self.task, streams, valid, self.scratch)
                 chunk.result(self.statement.value, self.statement.reduce, self.points())
                 before, body = self.registers(chunk, [chunk.values.before, chunk.values.made])
-                made += [Straight(tuple(before)), *self.nest(streams, 0, loops, body)]
+                made += [Straight(tuple(before)), *streams.nest(0, loops, body)]
         return made
 
     def chunk(self, streams: Streams, valid: int) -> list[Region]:
@@ -195,7 +195,7 @@ class Lanes:
         else:
             chunk.result(self.statement.value, self.statement.reduce, self.points())
             before, body = self.registers(chunk, [chunk.values.before, chunk.values.made])
-            regions = [Straight(tuple(before)), *self.nest(streams, 0, len(self.rows), body)]
+            regions = [Straight(tuple(before)), *streams.nest(0, len(self.rows), body)]
         back = streams.whole(0) if streams.levels else [0] * len(streams.pointers)
         if self.looped and not self.rows:
             back = [0] * len(streams.pointers)
@@ -209,25 +209,6 @@ class Lanes:
         except InfeasibleError:
             return assigned(self.emitter, chunk.groups, sections, reuse=True)
 
-    def nest(
-        self, streams: Streams, first: int, end: int, body: Section | list[Region], inside: list[int] | None = None
-    ) -> list[Region]:
-        """Loops `first` to `end` around a body that has moved pointers by `inside`; the first one's moves are left."""
-        straight = [item for item in body if isinstance(item, Instruction)]
-        regions: list[Region] = [item for item in body if not isinstance(item, Instruction)]
-        moved = inside or [0] * len(streams.pointers)
-        if first == end:
-            undo = streams.moves([-amount for amount in moved])
-            return [*regions, Straight((*straight, *undo))]
-        for level in reversed(range(first, end)):
-            step = streams.moves([s - m for s, m in zip(streams.step(level), moved, strict=True)])
-            if level == end - 1 and straight:
-                regions = [Pipelined(streams.levels[level].extent, (*straight, *step))]
-            else:
-                regions = [Repeat(streams.levels[level].extent, (*regions, Straight(tuple(step))))]
-            moved = streams.whole(level)
-        return regions
-
     def looped_rows(self, chunk: Chunk, streams: Streams) -> list[Region]:
         """For each row: the start, the reduction's loops, the end."""
         values, reduce = chunk.values, self.statement.reduce
@@ -240,16 +221,16 @@ class Lanes:
         parts = self.registers(chunk, [values.before, start, body, values.made])
         before, start, body, finish = parts
         rows, end = len(self.rows), len(streams.levels)
-        inner = self.nest(streams, rows, end, body)
+        inner = streams.nest(rows, end, body)
         row: list[Region] = [Straight(tuple(start)), *inner, Straight(tuple(finish))]
-        return [Straight(tuple(before)), *self.nest(streams, 0, rows, row, streams.whole(rows))]
+        return [Straight(tuple(before)), *streams.nest(0, rows, row, streams.whole(rows))]
 
     def neutral(self, chunk: Chunk, totals: list[int]) -> Section:
         """Totals at what changes no reduction."""
         values, (low, high) = chunk.values, range_of_type(self.wide)
         number = values.number({"+=": 0, "max=": low, "min=": high}[self.statement.reduce])
         for total in totals:
-            values.emit(values.move(), total, number)
+            values.emit(self.emitter.move(), total, number)
         made, values.made = values.made, Section()
         return made
 
@@ -280,9 +261,9 @@ class Lanes:
         full.store([(None, combined)])
         before, start, body, finish = self.registers(full, [full.values.before, start, body, full.values.made])
         rows, levels = len(self.rows), len(streams.levels)
-        row: list[Region] = [Straight(tuple(start)), *self.nest(streams, rows, levels, body), Straight(tuple(finish))]
+        row: list[Region] = [Straight(tuple(start)), *streams.nest(rows, levels, body), Straight(tuple(finish))]
         moved = streams.whole(rows) if chunk_level else None
-        loops = self.nest(streams, 0, rows, row, moved)
+        loops = streams.nest(0, rows, row, moved)
         return [Straight((*streams.starts(), *setup, *before)), *loops]
 
     def partial(self, full: Chunk, streams: Streams, totals: list[int]) -> None:

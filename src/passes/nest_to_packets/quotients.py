@@ -49,7 +49,7 @@ def divided(values: Values, x: int, y: int, limits: tuple[Range, Range], dest: i
     (_, most), (least, _) = limits
     bits = (most // least).bit_length()
     zero, one, sign = (values.number(n) for n in (0, 1, SIGN))
-    move, add, sub, right = values.move(), *(values.function(fn) for fn in ("add", "sub", "rshift"))
+    move, add, sub, right = values.emitter.move(), *(values.function(fn) for fn in ("add", "sub", "rshift"))
     low = values.low_product()
     values.emit(move, dest, zero)
     if not bits:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from ...errors import InfeasibleError
 from ...machine.packet_program import Instruction, Isa, Loop, Packet
+from .emit import constant
 from .scheduling import schedule_loop, schedule_straight
 
 
@@ -133,7 +134,7 @@ class Lowering:
             if number is None and self.spare:
                 register = self.spare.pop()
                 setup = Instruction(start.name, ((start.loop.trips, register),), label=label)
-                return [Straight((*before.body, self.constant(register, trips), setup)), made, after]
+                return [Straight((*before.body, constant(self.isa, register, trips), setup)), made, after]
         return self.counted(trips, body, before, after, label)
 
     def counted(
@@ -145,16 +146,9 @@ class Lowering:
             raise InfeasibleError("registers for counters of loops", 1, 0, "registers", "smaller tiles")
         counter = self.spare.pop()
         assert end.loop is not None
-        setup = self.constant(counter, trips)
+        setup = constant(self.isa, counter, trips)
         stop = Instruction(end.name, ((end.loop.trips, counter),), label=label)
         return [Straight((*before.body, setup)), Loop(label, trips, tuple(body), end=stop), after]
-
-    def constant(self, register: int, value: int) -> Instruction:
-        """A number into a register of the base's file."""
-        from ...algebra.parser import parse_statement
-
-        found = self.isa.choose("a constant", self.isa.executing(parse_statement("O{} = V")))
-        return Instruction(found.name, ((found.places[0].base, register), (found.immediates[0][1], value)))
 
     def level(self, loop: Loop) -> int:
         """The hardware level of a loop; counted loops are above all of them."""

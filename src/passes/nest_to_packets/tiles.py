@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ...algebra.parser import parse_statement
 from ...errors import TilewrightError
 from ...machine.packet_program import Instruction
 from ...machine.packets import PackedMnemonic
-from .emit import COPY, Emitter
+from .emit import Emitter
 from .regions import Pipelined, Region, Straight
 from .roles import Contraction
 
@@ -44,7 +44,7 @@ class Multiply:
 def select_multiply(emitter: Emitter, vector_type: str, scalar_type: str, target_type: str) -> Multiply:
     """The instructions for operands of these types; a signed vector may be taken as an unsigned one, moved by half."""
     isa = emitter.isa
-    move = isa.choose("moving a vector", [m for m in _moves(emitter) if not any(p.rotated for p in m.places)])
+    move = emitter.move()
     for flip in (0, 1 << 8 * ELEMENT_TYPES[vector_type].itemsize - 1):
         for item in isa.executing(GEMM):
             out, first, second = _types(emitter, item)
@@ -67,11 +67,7 @@ def _with_correction(emitter: Emitter, found: Multiply, scalar_type: str) -> Mul
     dot = isa.choose(f"sums of {scalar_type} in lanes", [m for m in dots if not m.from_identity])
     first = isa.choose(f"sums of {scalar_type} in lanes, from 0", [m for m in dots if m.from_identity])
     deal = isa.choose("dealing lanes", [m for m in isa.executing(DEAL) if _deals(emitter, m, _types(emitter, dot)[0])])
-    add = emitter.function("add", _types(emitter, dot)[0], 2)
-    return Multiply(
-        found.gemm, found.lanes, found.group, found.flip, found.scalar_file, found.move, first, dot, deal,
-        isa.choose("adding vectors", [add] if add is not None else []),
-    )  # fmt: skip
+    return replace(found, first_dot=first, dot=dot, deal=deal, add=emitter.binary("add", _types(emitter, dot)[0]))
 
 
 def _deals(emitter: Emitter, item: PackedMnemonic, type_name: str) -> bool:
@@ -81,25 +77,15 @@ def _deals(emitter: Emitter, item: PackedMnemonic, type_name: str) -> bool:
     assert isinstance(capability.statement.target, Strided)
     odd, lane = capability.statement.target.dims
     size = np.dtype(ELEMENT_TYPES[type_name]).itemsize
-    numbers = {place.operand: {dim: int(word) for dim, word in place.strides} for place in item.places}
-    out, inside = (numbers[operand] for operand in capability.operands)
+    out, inside = ({dim: int(word) for dim, word in place.strides} for place in emitter.places(item))
     halves = {lane: width // size, odd: 2} == {dim: int(word) for dim, word in item.extents}
     whole = out == {odd: width, lane: size} and inside == {lane: 2 * size, odd: size}
     return halves and whole and _types(emitter, item) == (type_name, type_name)
 
 
-def _moves(emitter: Emitter) -> list[PackedMnemonic]:
-    memory = emitter.isa.files[emitter.vectors].memory
-    moves = [m for m in emitter.isa.executing(COPY) if all(p.memory == memory for p in m.places)]
-    return [m for m in moves if len({p.type_name for p in m.places}) == 1]
-
-
 def _types(emitter: Emitter, item: PackedMnemonic) -> tuple[str, ...]:
     """Element types in the order of the capability's operands."""
-    capability = emitter.isa.capability(item)
-    assert capability is not None
-    types = {place.operand: place.type_name for place in item.places}
-    return tuple(types[operand] for operand in capability.operands)
+    return tuple(place.type_name for place in emitter.places(item))
 
 
 def _alike(first: str, second: str) -> bool:
@@ -192,7 +178,7 @@ class Tile:
     def vector_loads(self, steps: int) -> list[Instruction]:
         emitter, vectors = self.emitter, self.emitter.vectors
         return [
-            emitter.advancing(False, vectors, register, self.pointers.vector, emitter.vector_bytes, Y)
+            emitter.advancing(vectors, register, self.pointers.vector, emitter.vector_bytes, Y)
             for registers in self.loaded[:steps]
             for register in registers
         ]
