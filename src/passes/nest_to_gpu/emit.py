@@ -23,6 +23,9 @@ from xdsl.rewriter import InsertPoint
 Term = tuple[SSAValue, int]
 """A value and its coefficient."""
 
+Body = Callable[[list[SSAValue]], object]
+"""What is inside of loops, at their values."""
+
 UNROLLED = "unrolled"
 """The attribute of a loop that has to be unrolled, because it indexes registers."""
 
@@ -122,7 +125,7 @@ class Emitter:
         self.add(op)
         self.inside(block, lambda: body(block.args[0]))
 
-    def nest(self, bounds: Sequence[int], body: Callable[[list[SSAValue]], None], *, unrolled: Sequence[bool]) -> None:
+    def nest(self, bounds: Sequence[int], body: Body, *, unrolled: Sequence[bool]) -> None:
         """Loops from 0 to each bound, the first one outermost."""
 
         def go(values: list[SSAValue]) -> None:

@@ -181,12 +181,8 @@ class Kernel:
 
     def _read(self, operand: Operand, rows: Sequence[SSAValue], wide: int = 1) -> SSAValue:
         """The element of global memory at these values of its digits, or a vector of `wide` of them; `pad` outside."""
-        emit, plan = self.emit, self.plan
-        conditions = [
-            emit.compare(value, "slt", plan.bounds[row.alone])
-            for row, value in zip(operand.rows, rows, strict=True)
-            if row.alone is not None and row.alone in plan.ragged
-        ]
+        emit = self.emit
+        conditions = self._in_bounds(operand, rows)
         indices: list[SSAValue] = []
         for axis, (size, constant) in enumerate(zip(operand.shape, operand.constants, strict=True)):
             own = [(row, value) for row, value in zip(operand.rows, rows, strict=True) if row.axis == axis]
@@ -201,6 +197,12 @@ class Kernel:
             return emit.load(array, indices, wide)
         outside = emit.scalar(operand.pad, element_of(operand.element), wide)
         return emit.either(condition, lambda: emit.load(array, indices, wide), outside)
+
+    def _in_bounds(self, operand: Operand, rows: Sequence[SSAValue]) -> list[SSAValue]:
+        """That digits which are dims alone are within the bounds, where tiles reach beyond these."""
+        found = [(row.alone, value) for row, value in zip(operand.rows, rows, strict=True) if row.alone is not None]
+        bounds = self.plan.bounds
+        return [self.emit.compare(value, "slt", bounds[dim]) for dim, value in found if dim in self.plan.ragged]
 
     def _range(self, rows: Sequence[Row], constant: int) -> tuple[int, int]:
         """The least and the largest index of an axis, beyond the bounds of dims that are not checked by themselves."""
@@ -274,23 +276,33 @@ class Kernel:
 
     def _points(self) -> None:
         """Every point of the register tile adds a product to its sum."""
-        emit, plan = self.emit, self.plan
-        loops = plan.points
+        plan, nowhere = self.plan, dict[str, list[Term]]({dim: [] for dim in self.plan.bounds})
         staged = frozenset(dim for x in plan.inputs if x.kept[REGISTERS] for dim in x.dims) | plan.output.dims
+        unrolled = [loop.dim in staged for loop in plan.points]
+        self._sum(plan.points, unrolled, lambda at, values: self._add(at, self._moved(nowhere, plan.points, values)))
+
+    def _sum(
+        self, loops: Sequence[RunLoop], unrolled: Sequence[bool], add: Callable[[Values, list[SSAValue]], None]
+    ) -> None:
+        """`add` at each point of loops within the bounds, of local indices and values of the loops."""
+        emit, bounds = self.emit, self.plan.bounds
 
         def point(values: list[SSAValue]) -> None:
-            local = {dim: list(terms) for dim, terms in self.local.items()}
-            own: dict[str, list[Term]] = {dim: [] for dim in plan.bounds}
-            for loop, value in zip(loops, values, strict=True):
-                if loop.bound > 1:
-                    local[loop.dim].append((value, loop.stride))
-                    own[loop.dim].append((value, loop.stride))
+            local = self._moved(self.local, loops, values)
             guards = [
-                emit.compare(emit.sum([*self.outer[dim], *local[dim]]), "slt", plan.bounds[dim]) for dim in plan.guarded
+                emit.compare(emit.sum([*self.outer[dim], *local[dim]]), "slt", bounds[dim]) for dim in self.plan.guarded
             ]
-            emit.when(emit.all(guards), lambda: self._add(local, own))
+            emit.when(emit.all(guards), lambda: add(local, values))
 
-        emit.nest([loop.bound for loop in loops], point, unrolled=[loop.dim in staged for loop in loops])
+        emit.nest([loop.bound for loop in loops], point, unrolled=unrolled)
+
+    def _moved(self, local: Values, loops: Sequence[RunLoop], values: list[SSAValue]) -> dict[str, list[Term]]:
+        """Where loops are, beside where others are."""
+        found = {dim: list(terms) for dim, terms in local.items()}
+        for loop, value in zip(loops, values, strict=True):
+            if loop.bound > 1:
+                found[loop.dim].append((value, loop.stride))
+        return found
 
     def _add(self, local: Values, own: Values) -> None:
         emit, plan = self.emit, self.plan
@@ -342,12 +354,8 @@ class Kernel:
 
     def _put(self, rows: Sequence[SSAValue], total: Callable[[], SSAValue], visited: SSAValue | None) -> None:
         """Write a sum to the element whose digits are these; if it has been `visited` before, add what is there."""
-        emit, plan, output = self.emit, self.plan, self.plan.output
-        ragged = [
-            emit.compare(value, "slt", plan.bounds[row.alone])
-            for row, value in zip(output.rows, rows, strict=True)
-            if row.alone is not None and row.alone in plan.ragged
-        ]
+        emit, output = self.emit, self.plan.output
+        ragged = self._in_bounds(output, rows)
         indices = [
             emit.sum([(v, r.scale) for r, v in zip(output.rows, rows, strict=True) if r.axis == axis], constant)
             for axis, constant in enumerate(output.constants)

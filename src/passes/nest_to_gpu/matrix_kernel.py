@@ -1,6 +1,6 @@
 """The kernel of a plan whose warps multiply fragments of matrices."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects import gpu
@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects.warp import ClearOp, LoadOp, MultiplyOp, StoreOp, fragment
 from ...machine.threads import SIDE, THREADS
-from .emit import Term
+from .emit import Body, Term
 from .kernel import Kernel, Values, element_of
 from .plan import Operand, RunLoop
 
@@ -53,17 +53,8 @@ class MatrixKernel(Kernel):
 
     def _points(self) -> None:
         """For each point that is summed, fragments are loaded, and all pairs of them multiplied."""
-        emit, plan = self.emit, self.plan
-        loops = [loop for loop in plan.points if loop.dim not in plan.output.dims]
-
-        def point(values: list[SSAValue]) -> None:
-            local = self._moved(self.local, loops, values)
-            guards = [
-                emit.compare(emit.sum([*self.outer[dim], *local[dim]]), "slt", plan.bounds[dim]) for dim in plan.guarded
-            ]
-            emit.when(emit.all(guards), lambda: self._product(local))
-
-        emit.nest([loop.bound for loop in loops], point, unrolled=[False] * len(loops))
+        loops = [loop for loop in self.plan.points if loop.dim not in self.plan.output.dims]
+        self._sum(loops, [False] * len(loops), lambda local, _: self._product(local))
 
     def _product(self, local: Values) -> None:
         for role in self.plan.sides:
@@ -135,22 +126,9 @@ class MatrixKernel(Kernel):
 
         self._each(self.outputs, write)
 
-    def _each(self, loops: Sequence[RunLoop], body: Callable[[list[SSAValue]], object]) -> None:
+    def _each(self, loops: Sequence[RunLoop], body: Body) -> None:
         """Unrolled loops over the fragments of an array."""
-        bounds = [loop.bound for loop in loops]
-
-        def run(values: list[SSAValue]) -> None:
-            body(values)
-
-        self.emit.nest(bounds, run, unrolled=[True] * len(bounds))
+        self.emit.nest([loop.bound for loop in loops], body, unrolled=[True] * len(loops))
 
     def _at_point(self, loops: Sequence[RunLoop], place: list[SSAValue]) -> list[SSAValue]:
         return place if loops else [self.emit.number(0)]
-
-    def _moved(self, local: Values, loops: Sequence[RunLoop], values: list[SSAValue]) -> dict[str, list[Term]]:
-        """Where loops are, beside where others are."""
-        found = {dim: list(terms) for dim, terms in local.items()}
-        for loop, value in zip(loops, values, strict=True):
-            if loop.bound > 1:
-                found[loop.dim].append((value, loop.stride))
-        return found
