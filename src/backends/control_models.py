@@ -92,7 +92,7 @@ class LoopsControl(ControlModel):
     def simulate(self, program: Program, inputs: Inputs, options: SimulationOptions) -> SimulationResult:
         from .simulator.loops import simulate_loops
 
-        return simulate_loops(program, inputs, options.functional, options.trace, options.progress)
+        return simulate_loops(program, inputs, options)
 
     def predicted(self, program: Program) -> Mapping[str, float]:
         """What the instructions count, beside the figures of the model by which tiles were chosen."""

@@ -158,7 +158,7 @@ def read_study(path: Path) -> Study:
     except OSError as error:
         raise file_error(error, path) from error
     except (ValueError, RecursionError) as error:
-        raise TilewrightError("parse", str(path), "TOML text", str(error)[:200]) from error
+        raise _wrong(path, "", "TOML text", str(error)[:200]) from error
     _check(path, spec)
     attributes = {name: _values(path, name, values) for name, values in spec.get("attributes", {}).items()}
     formulas = {
@@ -182,29 +182,30 @@ def read_study(path: Path) -> Study:
     return study
 
 
+def _wrong(path: Path, key: str, expected: str, found: str, lever: str = "") -> TilewrightError:
+    """The error about a key of the file, or about the file."""
+    return TilewrightError("parse", f"{path}: {key}" if key else str(path), expected, found, lever)
+
+
 def _check(path: Path, spec: Mapping[str, Any]) -> None:
     for key, value in spec.items():
         if key not in KEYS:
-            raise TilewrightError("parse", f"{path}: {key}", f"one of {', '.join(KEYS)}", "no such key")
+            raise _wrong(path, key, f"one of {', '.join(KEYS)}", "no such key")
         if not isinstance(value, KEYS[key]) or isinstance(value, bool):
-            raise TilewrightError("parse", f"{path}: {key}", WORDS[KEYS[key]], f"{str(value)[:80]!r}")
+            raise _wrong(path, key, WORDS[KEYS[key]], f"{str(value)[:80]!r}")
     if not spec.get("networks"):
-        raise TilewrightError("parse", f"{path}: networks", "at least one network", "none")
+        raise _wrong(path, "networks", "at least one network", "none")
     if not all(isinstance(batch, int) and batch > 0 for batch in spec.get("batches", ())):
-        raise TilewrightError("parse", f"{path}: batches", "whole numbers above 0", str(spec["batches"])[:80])
+        raise _wrong(path, "batches", "whole numbers above 0", str(spec["batches"])[:80])
 
 
 def _check_study(path: Path, study: Study) -> None:
     size = prod(len(values) for values in study.attributes.values())
     if sum(map(bool, (study.search, study.samples, study.given))) > 1:
-        raise TilewrightError(
-            "parse", str(path), "one of `search`, `samples` and `machines`", "several", "leave some out"
-        )
+        raise _wrong(path, "", "one of `search`, `samples` and `machines`", "several", "leave some out")
     for name in study.given[0] if study.given else ():
         if name in study.attributes:
-            raise TilewrightError(
-                "parse", f"{path}: {name}", "`attributes` or `machines`", "both", "an attribute is given once"
-            )
+            raise _wrong(path, name, "`attributes` or `machines`", "both", "an attribute is given once")
     size *= len(study.given) or 1
     size = min(size, study.samples or study.search or size) * len(study.networks) * len(study.batches)
     if size > MOST_POINTS:
@@ -219,16 +220,16 @@ def _check_study(path: Path, study: Study) -> None:
         attribute(study.machine, name)
     for name in study.within:
         if name not in study.costs():
-            raise TilewrightError("parse", f"{path}: within", f"some of {', '.join(study.costs())}", f"'{name}'")
+            raise _wrong(path, "within", f"some of {', '.join(study.costs())}", f"'{name}'")
     if study.within and (study.search or study.samples):
-        raise TilewrightError("parse", f"{path}: within", "all of the grid", "`search` or `samples`", "leave one out")
+        raise _wrong(path, "within", "all of the grid", "`search` or `samples`", "leave one out")
     if study.within and not study.machines():
-        raise TilewrightError("parse", f"{path}: within", "ranges with machines in them", "no machine", "widen them")
+        raise _wrong(path, "within", "ranges with machines in them", "no machine", "widen them")
     programs = cost_names() if isinstance(study.options, CompileOptions) else []
     known = (*FIGURES, *study.costs(), *programs)
     for name in study.objectives:
         if name not in known:
-            raise TilewrightError("parse", f"{path}: objectives", f"some of {', '.join(known)}", f"'{name}'")
+            raise _wrong(path, "objectives", f"some of {', '.join(known)}", f"'{name}'")
 
 
 def _values(path: Path, name: str, values: Any) -> tuple[Value, ...]:
@@ -236,7 +237,7 @@ def _values(path: Path, name: str, values: Any) -> tuple[Value, ...]:
     if not rows or not all(
         isinstance(value, int | float) and not isinstance(value, bool) and value > 0 for value in rows
     ):
-        raise TilewrightError("parse", f"{path}: {name}", "a list of numbers above 0", str(values)[:80])
+        raise _wrong(path, name, "a list of numbers above 0", str(values)[:80])
     return tuple(dict.fromkeys(rows))
 
 
@@ -245,7 +246,7 @@ def _machines(path: Path, rows: list[Any]) -> tuple[Mapping[str, Value], ...]:
     found: list[Mapping[str, Value]] = []
     for row in rows:
         if not isinstance(row, dict) or (found and set(cast(dict[str, Any], row)) != set(found[0])):
-            raise TilewrightError("parse", f"{path}: machines", "tables of the same attributes", str(row)[:80])
+            raise _wrong(path, "machines", "tables of the same attributes", str(row)[:80])
         values = {str(name): _values(path, str(name), [value])[0] for name, value in cast(dict[str, Any], row).items()}
         found.append({name: values[name] for name in (found[0] if found else values)})
     return tuple(found)
@@ -255,7 +256,7 @@ def _ranges(path: Path, name: str, values: Any) -> tuple[Range, ...]:
     """The ranges of a cost: pairs of numbers."""
     rows = cast(list[Any], values) if isinstance(values, list) else []
     if not rows or not all(_is_range(row) for row in rows):
-        raise TilewrightError("parse", f"{path}: within.{name}", "a list of pairs [low, high]", str(values)[:80])
+        raise _wrong(path, f"within.{name}", "a list of pairs [low, high]", str(values)[:80])
     return tuple(Range(*row) for row in rows)
 
 
@@ -281,11 +282,11 @@ OPTIONS = {
 
 def _options(path: Path, command: str, given: Mapping[str, Any]) -> CompileOptions | PlanOptions:
     if command not in OPTIONS:
-        raise TilewrightError("parse", f"{path}: command", f"one of {', '.join(OPTIONS)}", repr(command))
+        raise _wrong(path, "command", f"one of {', '.join(OPTIONS)}", repr(command))
     for name in given:
         if name not in OPTIONS[command]:
             expected = f"one of {', '.join(OPTIONS[command])}"
-            raise TilewrightError("parse", f"{path}: options.{name}", expected, "no such option")
+            raise _wrong(path, f"options.{name}", expected, "no such option")
     if command != "compile":
         return PlanOptions(command, **given)
     chosen = dict(given)

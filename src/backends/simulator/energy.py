@@ -116,37 +116,26 @@ def count_layers(stream: Stream, layers: Sequence[int], number: int) -> list[Cou
     plans = {id(plan): plan for plan in stream.plans}
     for (layer, plan), times in Counter(zip(layers, map(id, stream.plans), strict=True)).items():
         _count_plan(stream.machine, found[layer], plans[plan], times)
-        _count_unit(found[layer], plans[plan], times)
     return found
 
 
 def count_all(stream: Stream) -> Counts:
     """Counts of a whole program; every plan is counted once, times the instructions that share it."""
-    machine = stream.machine
-    counts = counts_of(machine)
-    shared: dict[int, tuple[Plan, int]] = {}
-    for index, plan in enumerate(stream.plans):
-        unit = counts.units[machine.units[stream.units[index]].name]
-        unit.instructions += 1
-        unit.busy_cycles += plan.cycles
-        shared[id(plan)] = (plan, shared.get(id(plan), (plan, 0))[1] + 1)
-    for plan, times in shared.values():
-        _count_plan(machine, counts, plan, times)
+    (counts,) = count_layers(stream, [0] * len(stream), 1)
+    for plan, unit in zip(stream.plans, stream.units, strict=True):
+        if plan.bound is None:
+            counts.units[stream.machine.units[unit].name].instructions += 1
     _count_peaks(stream, counts)
     return counts
-
-
-def _count_unit(counts: Counts, plan: Plan, times: int) -> None:
-    if plan.bound is not None:
-        unit = counts.units[plan.bound.mnemonic.unit]
-        unit.instructions += times
-        unit.busy_cycles += times * plan.cycles
 
 
 def _count_plan(machine: Machine, counts: Counts, plan: Plan, times: int) -> None:
     if plan.bound is None:
         return
     counts.mnemonics[plan.bound.mnemonic.name] += times
+    unit = counts.units[plan.bound.mnemonic.unit]
+    unit.instructions += times
+    unit.busy_cycles += times * plan.cycles
     for touch in plan.touches:
         memory = machine.memories[touch.memory]
         count = counts.memories[memory.name]

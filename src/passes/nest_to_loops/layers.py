@@ -6,7 +6,9 @@ A row of lanes is then a window of pixels with all their channels, as they lie i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +22,7 @@ from ...dialects.types import shape_of
 from ...search.tiles import Loop, SumProblem
 from .forms import SumForm, forms, sum_form, unsupported
 from .leaves import Leaves, Scene, columns_of
-from .places import Epilogue, Rows, Store, SumLayer, VectorLayer
+from .places import Epilogue, Rows, SumLayer, VectorLayer
 from .row_code import issue_cycles
 from .tensors import batch_pitch, input_rows, output_rows
 from .terms import Term
@@ -110,9 +112,7 @@ class LayerBuilder:
         form = sum_form(kernel, self.extents)
         given, weight = (self.outside[kernel.operands_by_name[f.name]] for f in (form.input, form.weight))
         lanes = self.program.table.lanes
-        n = -(-form.width(self.extents) // lanes)
-        for dim in form.columns[:-1]:
-            n *= self.extents[dim]
+        n = -(-form.width(self.extents) // lanes) * self._points(form.columns[:-1])
         k = -(-self.extents[form.summed] // lanes)
         x = form.loops["x"]
         channels = channels_of(self.program, form, given, weight, self.extents[form.summed])
@@ -129,15 +129,14 @@ class LayerBuilder:
         if epilogue is None:
             self._narrow(form, n)
         output = output_rows(form, self.program.place(self.result), self.extents)
-        batch = 1
-        for dim in form.batch:
-            batch *= self.extents[dim]
         operations = epilogue.operations if epilogue is not None else ()
         vector = sum(issue_cycles(self.program.target, operation.text) for operation in operations)
-        problem = SumProblem(
-            batch, n, form.loops["y"], x, k, lanes, blocks.row_bytes, output.row_bytes, vector_cycles=vector
-        )
+        y, batch = form.loops["y"], self._points(form.batch)
+        problem = SumProblem(batch, n, y, x, k, lanes, blocks.row_bytes, output.row_bytes, vector_cycles=vector)
         return SumLayer(self.group.sym_name.data, problem, rows, blocks, output, bias, epilogue)
+
+    def _points(self, dims: Iterable[str]) -> int:
+        return prod(self.extents[dim] for dim in dims)
 
     def _narrow(self, form: SumForm, n: int) -> None:
         """Places a result of one row with few columns in as few granules as hold it."""
@@ -204,21 +203,15 @@ class LayerBuilder:
         for kernel in kernels[1:]:
             term = builder.rows(builder.take(kernel))
         self.program.narrow(self.result, term)
-        width = 8 * self.program.dtype(self.result).itemsize
-        if not builder.operations and width == 32:
+        if not builder.operations and self.program.dtype(self.result).itemsize == 4:
             return None
-        name = self.group.sym_name.data
-        vectors = tuple(self.program.table.constant(f"{name}.factors", v, n) for v in builder.vectors)
-        output = output_rows(form, self.program.place(self.result), self.extents)
-        store = Store(str(term.name), output, width)
-        return Epilogue(tuple(builder.operations), (store,), vectors, tuple(leaves.tensors))
+        made = leaves.epilogue(builder, self.group.sym_name.data, (), n)  # its constants lie before the result
+        store = self.program.store(self.result, term, lambda place: output_rows(form, place, self.extents))
+        return replace(made, stores=(store,))
 
     def _bound(self, kernel: nest.KernelOp, form: SumForm, weight: SSAValue, at: int) -> NDArray[np.int64]:
         """What no sum exceeds in magnitude: the weights' and bias' magnitudes, or the types' alone."""
-        points = 1
-        for dim in form.weight.dims - set(form.columns) - set(form.batch):
-            points *= self.extents[dim]
-        largest = points * 128 * 128
+        largest = self._points(form.weight.dims - set(form.columns) - set(form.batch)) * 128 * 128
         constant = self.program.constant(weight)
         if constant is not None:
             axes = tuple(i for i, axis in enumerate(form.weight.axes) if not set(axis.names) & set(form.columns))

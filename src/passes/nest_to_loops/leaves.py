@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from ...algebra.expr import Access
 from ...dialects import nest
 from .forms import Form, form_of, unsupported
-from .places import Rows
+from .places import Epilogue, Rows, Store
 from .rows import RowBuilder
 from .tensors import Stored
 from .terms import Term, constant, whole
@@ -55,6 +55,11 @@ class Leaves:
         made = RowBuilder(self.leaf, width, self.program.table.lanes)
         self._builder = made
         return made
+
+    def epilogue(self, builder: RowBuilder, name: str, stores: Sequence[Store], blocks: int) -> Epilogue:
+        """What a builder has taken, with constants of `blocks` blocks of columns."""
+        vectors = tuple(self.program.table.constant(f"{name}.factors", v, blocks) for v in builder.vectors)
+        return Epilogue(tuple(builder.operations), tuple(stores), vectors, tuple(self.tensors))
 
     def leaf(self, kernel: nest.KernelOp, access: Access) -> Term:
         """The term of an access of an outer value."""

@@ -1,6 +1,6 @@
 """The instructions and tensors of a function of nest groups, for a machine of control model `loops`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import cast
@@ -28,7 +28,7 @@ from .blocks import in_blocks, layers_in_blocks
 from .emitter import Emitter, Target
 from .forms import forms, reach
 from .layers import LayerBuilder
-from .places import Epilogue, SumLayer, VectorLayer
+from .places import Epilogue, Rows, Store, SumLayer, VectorLayer
 from .regions import Region, region_layer, region_of
 from .row_code import Shape, allocate, emit_vector, epilogue_cycles, rooms, window_cycles, window_rows
 from .row_code import shape_of as tile_shape
@@ -189,6 +189,11 @@ class LoopsProgram:
         whole = not term.wrapped and int(term.low.min()) >= -128 and int(term.high.max()) <= 127
         if inner and whole and not copies and value not in self.needs_fill:
             self.narrowed[value] = np.dtype(np.int8)
+
+    def store(self, value: SSAValue, term: Term, rows: Callable[[Stored], Rows]) -> Store:
+        """How a term leaves as a value: to `rows` of the place where that lies."""
+        self.narrow(value, term)
+        return Store(str(term.name), rows(self.place(value)), 8 * self.dtype(value).itemsize)
 
     def name_of(self, value: SSAValue) -> tuple[str, Role]:
         """The name of a value's tensor, and its role."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from xdsl.ir import SSAValue
@@ -14,7 +15,7 @@ from ...dialects.types import shape_of
 from ...errors import TilewrightError
 from .forms import Form, forms, unsupported
 from .leaves import SLOTS, Leaves, Scene
-from .places import Epilogue, Store, VectorLayer
+from .places import Store, VectorLayer
 from .tensors import axis_order, lane_axis
 
 if TYPE_CHECKING:
@@ -144,18 +145,14 @@ def region_layer(program: LoopsProgram, region: Region) -> VectorLayer:
         term = builder.terms[inside[value]]
         if shape_of(value) != tuple(region.shape):
             raise unsupported(kernel, f"results of shape {list(region.shape)}", f"{list(shape_of(value))}")
-        term = builder.rows(term)
-        program.narrow(value, term)
         names = {axis: dim for dim, axis in dims.items()}
         leaves.scene = Scene.of(group, {slot: names[axis] for slot, axis in slots.items() if axis in names})
-        rows = leaves.rows(kernel, forms(kernel)[0], program.place(value))
-        stores.append(Store(str(term.name), rows, 8 * program.dtype(value).itemsize))
+        form = forms(kernel)[0]
+        stores.append(program.store(value, builder.rows(term), partial(leaves.rows, kernel, form)))
     n = -(-width // program.table.lanes)
     name = region.groups[-1].sym_name.data
-    vectors = tuple(program.table.constant(f"{name}.factors", v, n) for v in builder.vectors)
     extents = {slot: region.shape[slots[slot]] if slot in slots else 1 for slot in SLOTS}
-    epilogue = Epilogue(tuple(builder.operations), tuple(stores), vectors, tuple(leaves.tensors))
-    return VectorLayer(name, {**extents, "n": n}, epilogue)
+    return VectorLayer(name, {**extents, "n": n}, leaves.epilogue(builder, name, stores, n))
 
 
 def _within(user: object, region: Region) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from ...errors import TilewrightError
 from ...search.tiles import Loop
 from .forms import ROWS, Form, forms, unsupported
 from .leaves import SLOTS, Leaves, Scene
-from .places import Epilogue, Rows, Store, VectorLayer, Window
+from .places import Epilogue, Rows, VectorLayer, Window
 from .rows import FOLDS
 from .tensors import Stored
 from .terms import Term, interval, whole
@@ -109,7 +110,7 @@ class _WindowBuilder:
 
     def _epilogue(self, sums: Term) -> Epilogue:
         """What follows the window, from a bias before it on."""
-        program, name = self.program, self.group.sym_name.data
+        program = self.program
         leaves = Leaves(program, self.scene)
         builder = leaves.builder(self.extents[self.slots["n"]] if "n" in self.slots else 1)
         builder.terms[self.kernel.result] = sums
@@ -118,16 +119,9 @@ class _WindowBuilder:
         term = builder.terms[self.kernel.result]
         for kernel in self.rest:
             term = builder.take(kernel)
-        term = builder.rows(term)
-        result = self.group.results[0]
-        program.narrow(result, term)
-        form = forms(self.kernels[-1])[0]
-        store = Store(
-            str(term.name), leaves.rows(self.kernel, form, program.place(result)), 8 * program.dtype(result).itemsize
-        )
-        n = -(-builder.width // builder.lanes)
-        vectors = tuple(program.table.constant(f"{name}.factors", v, n) for v in builder.vectors)
-        return Epilogue(tuple(builder.operations), (store,), vectors, tuple(leaves.tensors))
+        rows = partial(leaves.rows, self.kernel, forms(self.kernels[-1])[0])
+        store = program.store(self.group.results[0], builder.rows(term), rows)
+        return leaves.epilogue(builder, self.group.sym_name.data, (store,), -(-builder.width // builder.lanes))
 
     def _slots(self) -> tuple[dict[str, str], dict[str, str]]:
         """The dims as in `row_slots`, rows with taps along y and x; and taps along axes that no row moves, by slot."""

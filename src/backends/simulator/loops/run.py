@@ -7,15 +7,14 @@ group runs once for each tile whose sums are complete.  Blocks of a program must
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....machine import Machine
 from ....machine.loop_rules import instruction_memory
+from ...control_models import Inputs, SimulationOptions
 from ..energy import counts_of, price_memories, total_of
 from ..layers import advances, layer_figures
 from ..placing import offchip_storage
@@ -241,20 +240,13 @@ def _execute(vector: VectorRun, event: object, turn: int) -> None:
             pass
 
 
-Progress = Callable[[str, int, int], None]
 MAX_DRAM_BYTES = 1 << 34
 
 
-def simulate_loops(
-    program: Program,
-    inputs: Mapping[str, NDArray[Any]],
-    functional: bool = True,
-    trace: Path | None = None,
-    progress: Progress | None = None,
-) -> SimulationResult:
+def simulate_loops(program: Program, inputs: Inputs, options: SimulationOptions) -> SimulationResult:
     """As `simulate`, for control model `loops`."""
     machine = program.machine
-    every = list(steps(machine, program.code))
+    every, functional = list(steps(machine, program.code)), options.functional
     _check_blocks(machine, every)
     levels = {unit.name: _levels(unit.engine.levels if unit.engine else ()) for unit in machine.units}
     groups = read_groups(every, levels)
@@ -271,8 +263,8 @@ def simulate_loops(
     parts = [counts_of(machine) for _ in range(max(len(program.layer_table.layers), 1))]
     ends: list[tuple[int, int]] = []
     for number, (array, vector) in enumerate(pairs(machine, groups)):
-        if progress is not None:
-            progress("simulate", number, len(groups))
+        if options.progress is not None:
+            options.progress("simulate", number, len(groups))
         first = next(group.step.index for group in (array, vector) if group is not None)
         layer = numbers[first] if numbers else 0
         state.counts = parts[layer]
@@ -287,8 +279,8 @@ def simulate_loops(
         total.memories[memory.name].peak_bytes = storage.size_bytes if memory.offchip else chip.peaks[memory.name]
     traced = TracedLayers(program.layer_table, numbers, advances(ends) if numbers else ())
     layers = layer_figures(machine, traced.table, traced.stretches, parts) if numbers else ()
-    if trace is not None:
-        write_trace(trace, machine, state.time.slices, traced)
+    if options.trace is not None:
+        write_trace(options.trace, machine, state.time.slices, traced)
     issues = [Issue(item.index, item.start_cycle, item.end_cycle) for item in state.time.slices]
     return make_result(program, total, state.time.end, len(every), issues, [storage], layers, functional)
 
