@@ -21,9 +21,9 @@ from .dependences import Span, Spans, Touches, dependences
 from .held import Box, Cutter, NonzeroCutter, Ranges, cutters_of
 from .isa import Binding, Isa, isa_of
 from .order import Problem
-from .plan_compute import ComputePlan, cannot_continue, plan_compute
+from .plan_compute import ComputeOperand, ComputePlan, cannot_continue, plan_compute
 from .plan_transfer import Part as Piece
-from .plan_transfer import TransferPlan, box_of, plan_fill, plan_transfer, unrolled
+from .plan_transfer import PartOperand, TransferPlan, box_of, plan_fill, plan_transfer, unrolled
 from .price import Price, Prices
 from .run import Runner, State, check_steps
 from .tapes import Tape, addresses_of, form_of, symbolic, tapes_of, with_addresses
@@ -68,7 +68,6 @@ class CodeletRunner(Runner[PlannedState]):
     def __init__(self, isa: Isa, prices: Prices) -> None:
         super().__init__()
         self.isa = isa
-        self.memories = {memory.name: i for i, memory in enumerate(isa.machine.memories)}
         self.prices = prices
         self.touches = Touches()
         self.bindings: list[Binding] = []
@@ -127,10 +126,7 @@ class CodeletRunner(Runner[PlannedState]):
             base = bases[operand.side] + operand.offset
             row[operand.index] = base
             spans.append(_span(operand.memory, base, operand.reach))
-        target, *sources = spans
-        self._emit(
-            part.binding, row, [s for s, o in zip(sources, part.operands[1:], strict=True) if not o.constant], [target]
-        )
+        self._note(part.binding, row, spans, part.operands)
 
     def issue(self, codelet: Codelet, node: Issue, state: PlannedState) -> None:
         known = state.computes.get(id(node))
@@ -185,14 +181,18 @@ class CodeletRunner(Runner[PlannedState]):
                 base = state.addresses[operand.surrogate] + operand.offset(ranges, state.origins[operand.surrogate])
             row[operand.index] = base
             spans.append(_span(operand.memory, base, shape.reach[operand.position]))
-        target, *sources = spans
-        self._emit(
-            shape.binding, row, [s for s, o in zip(sources, plan.operands[1:], strict=True) if not o.constant], [target]
-        )
+        self._note(shape.binding, row, spans, plan.operands)
+
+    def _note(
+        self, binding: Binding, row: list[int], spans: list[Span], operands: Sequence[PartOperand | ComputeOperand]
+    ) -> None:
+        """An instruction whose operands, the target first, are in spans; reads of constants need no order."""
+        reads = [span for span, one in zip(spans[1:], operands[1:], strict=True) if not one.constant]
+        self._emit(binding, row, reads, spans[:1])
 
     def _emit(self, binding: Binding, row: list[int], reads: list[Span], writes: list[Span]) -> None:
         if binding.expansion is not None:
-            for one, fields, (target, *sources) in binding.expansion.instructions(row, self.memories):
+            for one, fields, (target, *sources) in binding.expansion.instructions(row, self.isa.memories):
                 self._emit(one, fields, sources, [target])
             return
         self.priced.append(self.prices.of(binding, row))

@@ -166,6 +166,7 @@ class Isa:
             subject = f"machine {machine.name}"
             raise TilewrightError("unsupported", subject, "control model `queues`", f"`{machine.control}`")
         self.machine = machine
+        self.memories = {memory.name: number for number, memory in enumerate(machine.memories)}
         self.units = [unit.name for unit in machine.units] or [""]
         header = [field.name for field in machine.header]
         self.control = Control(
@@ -183,6 +184,10 @@ class Isa:
             capability = binding.capability
             self.bindings.setdefault((capability.node, capability.name), []).append(binding)
 
+    def missing(self, expected: str, found: str = "none", lever: str = "") -> TilewrightError:
+        """The error about an instruction that the machine does not have."""
+        return TilewrightError("target", f"machine {self.machine.name}", expected, found, lever)
+
     def set_headers(self, rows: Ints, units: Ints, needs: NDArray[np.int32]) -> None:
         """The tags of instructions' units, and for each unit how many of its must be done before (0: any)."""
         if self.control.signal < 0:
@@ -191,7 +196,7 @@ class Isa:
         most = int((needs > 0).sum(axis=1).max(initial=0))
         if most > len(self.control.waits):
             expected = f"at least {most} waits in an instruction's header"
-            raise TilewrightError("target", f"machine {self.machine.name}", expected, f"{len(self.control.waits)}")
+            raise self.missing(expected, f"{len(self.control.waits)}")
         waited = np.argsort(needs == 0, axis=1, kind="stable")
         for (tag, place), others in zip(self.control.waits, waited.T[:most], strict=False):
             counts = np.take_along_axis(needs, others[:, None], axis=1)[:, 0]
@@ -201,13 +206,8 @@ class Isa:
         """The mnemonics that do a capability; `TilewrightError` (kind `target`) if there is none."""
         found = self.bindings.get((node, capability), [])
         if not found:
-            raise TilewrightError(
-                "target",
-                f"machine {self.machine.name}",
-                f"a mnemonic for capability {capability} of {node}",
-                "none",
-                "add one to the target file",
-            )
+            lever = "add one to the target file"
+            raise self.missing(f"a mnemonic for capability {capability} of {node}", lever=lever)
         return found
 
     def _moves(self, source: str, destination: str) -> list[Binding]:
@@ -224,13 +224,8 @@ class Isa:
         """The mnemonics that copy over the link from memory `source` to memory `destination`."""
         found = [b for b in self._moves(source, destination) if lookup_of(b.capability.statement) is None]
         if not found:
-            raise TilewrightError(
-                "target",
-                f"machine {self.machine.name}",
-                f"a mnemonic that copies from {source} to {destination}",
-                "none",
-                "add a link with a copy capability and a mnemonic for it",
-            )
+            lever = "add a link with a copy capability and a mnemonic for it"
+            raise self.missing(f"a mnemonic that copies from {source} to {destination}", lever=lever)
         return found
 
     def fill(self, memory: str, element: str, value: float) -> Binding | None:
@@ -301,14 +296,9 @@ def _has_choice(mnemonic: Mnemonic) -> bool:
 
 def find_capability(machine: Machine, node: str, name: str) -> Capability:
     """A capability of a compute node or of a link (`A->B`); `TilewrightError` (kind `target`) if there is none."""
-    for compute in machine.computes:
-        if compute.name == node:
-            for capability in compute.capabilities:
-                if capability.name == name:
-                    return capability
-    for link in machine.links:
-        if node.replace(" ", "") == f"{link.src}->{link.dst}":
-            for capability in link.capabilities:
-                if capability.name == name:
-                    return capability
+    wanted = node.replace(" ", "")
+    for own in (one for one in (*machine.computes, *machine.links) if one.name == wanted):
+        for capability in own.capabilities:
+            if capability.name == name:
+                return capability
     raise TilewrightError("target", f"machine {machine.name}", f"capability {name} of {node}", "none")

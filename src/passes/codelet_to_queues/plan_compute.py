@@ -165,32 +165,27 @@ def plan_compute(isa: Isa, codelet: Codelet, node: Issue) -> ComputePlan:
     binding = _binding(isa, node, surrogates)
     statement = node.statement
     names = tensors_of(statement)
-    memories = {memory.name: i for i, memory in enumerate(isa.machine.memories)}
-    operands: list[ComputeOperand] = []
-    for position, slot in enumerate(binding.operands):
-        number = names.index(slot.name)
-        access = next(a for a in accesses(statement) if a.tensor == slot.name)
-        assert isinstance(access, Access)
-        surrogate = surrogates[number]
-        steps = (1,) * len(surrogate.shape) if surrogate.axes is None else tuple(a.step for a in surrogate.axes)
-        operands.append(
-            ComputeOperand(
-                node.tensors[number],
-                slot.address,
-                position,
-                memories[slot.memory],
-                index_forms(access),
-                steps,
-                surrogate.strides_bytes,
-                surrogate.constant,
-                surrogate.ring,
-                node.tensors[len(names) + node.borders.index(slot.name)] if slot.name in node.borders else -1,
-            )
-        )
+    operands = tuple(
+        operand_of(codelet, node, slot.name, slot.address, position, isa.memories[slot.memory])
+        for position, slot in enumerate(binding.operands)
+    )
     template = _template(binding, node, [surrogates[names.index(slot.name)] for slot in binding.operands])
     reduced = reduction_dims(statement) if statement.reduce != "=" else ()
     bound, spreading = tuple(dim for _, dim in node.dims), Spreading.of(isa.machine, binding, codelet, node)
-    return ComputePlan(binding, tuple(operands), bound, reduced, template, spreading, isa.shapes)
+    return ComputePlan(binding, operands, bound, reduced, template, spreading, isa.shapes)
+
+
+def operand_of(
+    codelet: Codelet, node: Issue, name: str, index: int = 0, position: int = 0, memory: int = 0
+) -> ComputeOperand:
+    """The operand of a compute that is called `name`."""
+    names = tensors_of(node.statement)
+    number, access = node.tensors[names.index(name)], next(a for a in accesses(node.statement) if a.tensor == name)
+    assert isinstance(access, Access)
+    surrogate = codelet.surrogates[number]
+    border = node.tensors[len(names) + node.borders.index(name)] if name in node.borders else -1
+    lies = surrogate.steps, surrogate.strides_bytes, surrogate.constant, surrogate.ring
+    return ComputeOperand(number, index, position, memory, index_forms(access), *lies, border)
 
 
 def _binding(isa: Isa, node: Issue, surrogates: Sequence[Surrogate]) -> Binding:
@@ -203,9 +198,7 @@ def _binding(isa: Isa, node: Issue, surrogates: Sequence[Surrogate]) -> Binding:
         if fits and tuple(s.element for s in operands) in binding.capability.types:
             return binding
     types = ", ".join(f"{s.element} in {s.memory}" for s in surrogates)
-    raise TilewrightError(
-        "target", f"machine {isa.machine.name}", f"a mnemonic for {node.node}.{node.capability} on {types}", "none"
-    )
+    raise isa.missing(f"a mnemonic for {node.node}.{node.capability} on {types}")
 
 
 def _template(binding: Binding, node: Issue, surrogates: Sequence[Surrogate]) -> list[int]:

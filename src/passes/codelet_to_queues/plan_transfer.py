@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from ...algebra.affine import Range
 from ...algebra.element import element_dtype
 from ...algebra.lookup import Lookup, lookup_of
-from ...errors import TilewrightError
 from .boxes import BoxAxis, Piece, Reach, Slot, cut, merge_axes, reach_of
 from .isa import Binding, Isa
 from .tree import Codelet, Fill, Surrogate, Transfer, box_axes
@@ -48,10 +47,8 @@ class Side:
             lows = [low + by for low, by in zip(lows, self.shift, strict=True)]
         if self.ring:
             lows = [low % held if held else low for low, held in zip(lows, self.ring, strict=True)]
-        total = 0
-        for low, start, step, stride in zip(lows, origin, self.steps, self.strides, strict=True):
-            total += (low - start) // step * stride
-        return total
+        pairs = zip(lows, origin, self.steps, self.strides, strict=True)
+        return sum((low - start) // step * stride for low, start, step, stride in pairs)
 
 
 @dataclass(frozen=True)
@@ -123,10 +120,9 @@ def _cut_ring(box: Box, axis: int, held: int, shift: int) -> Iterator[Box]:
 def plan_fill(isa: Isa, codelet: Codelet, node: Fill) -> TransferPlan:
     """The instructions that set all elements of a surrogate."""
     target = codelet.surrogates[node.target]
-    memories = {memory.name: i for i, memory in enumerate(isa.machine.memories)}
-    side = _side(node.target, target, len(target.shape))
+    side = side_of(node.target, target)
     region = [(0, count) for count in target.kept]
-    return TransferPlan((side, side), tuple(_fills(isa, target, node.value, region, target.strides_bytes, memories)))
+    return TransferPlan((side, side), tuple(_fills(isa, target, node.value, region, target.strides_bytes)))
 
 
 def _clip(low: int, count: int, step: int, size: int) -> tuple[int, int]:
@@ -138,11 +134,7 @@ def _clip(low: int, count: int, step: int, size: int) -> tuple[int, int]:
 def plan_transfer(isa: Isa, codelet: Codelet, node: Transfer, box: Box) -> TransferPlan:
     """The instructions of a transfer of this shape; raises `TilewrightError` where the machine has none for it."""
     source, destination = codelet.surrogates[node.source], codelet.surrogates[node.destination]
-    sides = (
-        _side(node.source, source, len(box.lows)),
-        replace(_side(node.destination, destination, len(box.lows)), shift=node.shift),
-    )
-    memories = {memory.name: i for i, memory in enumerate(isa.machine.memories)}
+    sides = (side_of(node.source, source), replace(side_of(node.destination, destination), shift=node.shift))
     per_step = [
         [step // s * stride for step, s, stride in zip(box.steps, side.steps, side.strides, strict=True)]
         for side in sides
@@ -151,20 +143,20 @@ def plan_transfer(isa: Isa, codelet: Codelet, node: Transfer, box: Box) -> Trans
     inside = [(first, count - first - last) for count, (first, last) in zip(box.counts, box.clips, strict=True)]
     if any(a or b for a, b in box.clips) and node.pad is not None:
         for outside in _slabs(box.counts, inside):
-            parts += _fills(isa, destination, node.pad, outside, per_step[1], memories)
+            parts += _fills(isa, destination, node.pad, outside, per_step[1])
     if source.rows is not None:
         index = codelet.surrogates[source.rows.index]
         places = tuple(stride if axis < source.rows.axes else 0 for axis, stride in enumerate(index.strides_bytes))
-        parts += _lookups(isa, (destination, source, index), inside, per_step[1], places, memories)
+        parts += _lookups(isa, (destination, source, index), inside, per_step[1], places)
         return TransferPlan((*sides, Side(source.rows.index, (1,) * len(places), places)), tuple(parts))
     if all(count > 0 for _, count in inside):
-        parts += _copies(isa, source, destination, inside, per_step, memories)
+        parts += _copies(isa, source, destination, inside, per_step)
     return TransferPlan(sides, tuple(parts))
 
 
-def _side(index: int, surrogate: Surrogate, rank: int) -> Side:
-    steps = (1,) * rank if surrogate.axes is None else tuple(axis.step for axis in surrogate.axes)
-    return Side(index, steps, surrogate.strides_bytes, surrogate.ring)
+def side_of(index: int, surrogate: Surrogate) -> Side:
+    """A surrogate as a side of a transfer."""
+    return Side(index, surrogate.steps, surrogate.strides_bytes, surrogate.ring)
 
 
 Region = Sequence[tuple[int, int]]  # per coordinate: first step, number of steps
@@ -183,21 +175,14 @@ def _slabs(counts: Sequence[int], inside: Region) -> Iterator[Region]:
 
 
 def _copies(
-    isa: Isa,
-    source: Surrogate,
-    destination: Surrogate,
-    region: Region,
-    per_step: Sequence[Sequence[int]],
-    memories: Mapping[str, int],
+    isa: Isa, source: Surrogate, destination: Surrogate, region: Region, per_step: Sequence[Sequence[int]]
 ) -> Iterator[Part]:
     """Copies of a region of the box; operands of a copy are target, source."""
     binding, element = _copier(isa, source, destination)
-    unit_bytes = element_dtype(element).itemsize
-    axes = [BoxAxis(count, (to, from_)) for (_, count), from_, to in zip(region, per_step[0], per_step[1], strict=True)]
-    axes.append(BoxAxis(source.element_bytes // unit_bytes, (unit_bytes, unit_bytes)))
-    start = [sum(first * stride for (first, _), stride in zip(region, per_step[side], strict=True)) for side in (1, 0)]
-    for piece in cut(merge_axes(axes), _slots(binding), 2):
-        yield _part(binding, piece, start, (destination, source), (element, element), memories, {})
+    size = element_dtype(element).itemsize
+    steps = [*zip(per_step[1], per_step[0], strict=True), (size, size)]
+    whole = [*region, (0, source.element_bytes // size)]
+    yield from _parts(isa, binding, whole, steps, (destination, source), (element, element), {})
 
 
 def _lookups(
@@ -206,7 +191,6 @@ def _lookups(
     region: Region,
     to: Sequence[int],
     places: Sequence[int],
-    memories: Mapping[str, int],
 ) -> Iterator[Part]:
     """Copies of rows of a table; operands and `surrogates` are target, table, and the index that names the rows.
 
@@ -217,14 +201,11 @@ def _lookups(
     assert source.rows is not None
     binding, lookup, element = _choose(isa, source, destination, index)
     size = element_dtype(element).itemsize
-    steps = list(zip(to, source.strides_bytes, places, strict=True))
-    axes = [BoxAxis(count, strides) for (_, count), strides in zip(region, steps, strict=True)]
-    axes.append(BoxAxis(source.element_bytes // size, (size, size, 0)))
-    start = [sum(first * stride[i] for (first, _), stride in zip(region, steps, strict=True)) for i in range(3)]
+    steps = [*zip(to, source.strides_bytes, places, strict=True), (size, size, 0)]
     types, values = (element, element, index.element), {lookup.count: source.rows.count}
     if all(count > 0 for _, count in region):
-        for piece in cut(merge_axes(axes), _slots(binding, lookup), 3):
-            yield _part(binding, piece, start, surrogates, types, memories, values, lookup)
+        whole = [*region, (0, source.element_bytes // size)]
+        yield from _parts(isa, binding, whole, steps, surrogates, types, values, lookup)
 
 
 def _choose(isa: Isa, source: Surrogate, destination: Surrogate, index: Surrogate) -> tuple[Binding, Lookup, str]:
@@ -237,25 +218,16 @@ def _choose(isa: Isa, source: Surrogate, destination: Surrogate, index: Surrogat
                 return binding, lookup, element
     found = f"none for {source.element} at {index.element} in {index.memory}"
     expected = f"a mnemonic that copies rows at indices from {source.memory} to {destination.memory}"
-    raise TilewrightError("target", f"machine {isa.machine.name}", expected, found)
+    raise isa.missing(expected, found)
 
 
-def _fills(
-    isa: Isa, destination: Surrogate, value: float, region: Region, per_step: Sequence[int], memories: Mapping[str, int]
-) -> Iterator[Part]:
-    binding = isa.fill(destination.memory, destination.element, value)
+def _fills(isa: Isa, destination: Surrogate, value: float, region: Region, per_step: Sequence[int]) -> Iterator[Part]:
+    element = destination.element
+    binding = isa.fill(destination.memory, element, value)
     if binding is None:
-        raise TilewrightError(
-            "target",
-            f"machine {isa.machine.name}",
-            f"an instruction that fills {destination.element} elements of {destination.memory} with {value}",
-            "none",
-        )
-    axes = [BoxAxis(count, (stride,)) for (_, count), stride in zip(region, per_step, strict=True)]
-    start = [sum(first * stride for (first, _), stride in zip(region, per_step, strict=True))]
-    values = dict.fromkeys(binding.immediates, value)
-    for piece in cut(merge_axes(axes), _slots(binding), 1):
-        yield _part(binding, piece, start, (destination,), (destination.element,), memories, values)
+        raise isa.missing(f"an instruction that fills {element} elements of {destination.memory} with {value}")
+    values, steps = dict.fromkeys(binding.immediates, value), [(stride,) for stride in per_step]
+    yield from _parts(isa, binding, region, steps, (destination,), (element,), values)
 
 
 def _copier(isa: Isa, source: Surrogate, destination: Surrogate) -> tuple[Binding, str]:
@@ -266,9 +238,7 @@ def _copier(isa: Isa, source: Surrogate, destination: Surrogate) -> tuple[Bindin
             to, from_ = binding.operands
             if to.allows(element, destination.memory) and from_.allows(element, source.memory):
                 return binding, element
-    raise TilewrightError(
-        "target", f"machine {isa.machine.name}", f"a copy of {source.element} from {source.memory}", "none"
-    )
+    raise isa.missing(f"a copy of {source.element} from {source.memory}")
 
 
 def _slots(binding: Binding, lookup: Lookup | None = None) -> list[Slot]:
@@ -283,15 +253,33 @@ def _slots(binding: Binding, lookup: Lookup | None = None) -> list[Slot]:
     return slots
 
 
+def _parts(
+    isa: Isa,
+    binding: Binding,
+    region: Region,
+    steps: Sequence[tuple[int, ...]],
+    surrogates: Sequence[Surrogate],
+    types: Sequence[str],
+    values: Mapping[str, float],
+    lookup: Lookup | None = None,
+) -> Iterator[Part]:
+    """The instructions on a region; `steps` are bytes of each operand from one step of each axis to the next."""
+    axes = [BoxAxis(count, own) for (_, count), own in zip(region, steps, strict=True)]
+    operands = range(len(surrogates))
+    start = [sum(first * own[i] for (first, _), own in zip(region, steps, strict=True)) for i in operands]
+    for piece in cut(merge_axes(axes), _slots(binding, lookup), len(operands)):
+        yield _part(isa, binding, piece, start, surrogates, types, values, lookup)
+
+
 def _part(
+    isa: Isa,
     binding: Binding,
     piece: Piece,
     start: Sequence[int],
     surrogates: Sequence[Surrogate],
     types: Sequence[str],
-    memories: Mapping[str, int],
     values: Mapping[str, float],
-    lookup: Lookup | None = None,
+    lookup: Lookup | None,
 ) -> Part:
     """The instruction of a piece that begins `start` bytes after the corners of `surrogates`, the operands."""
     row = binding.row(types, {}, values, {})
@@ -310,6 +298,6 @@ def _part(
             steps.append((rows.count, rows.row_bytes))
         reach = reach_of(steps, element_dtype(type_).itemsize)
         offset = start[place] + piece.offsets[place]
-        side, memory = SIDES[place], memories[slot.memory]
+        side, memory = SIDES[place], isa.memories[slot.memory]
         operands.append(PartOperand(side, slot.address, memory, offset, reach, surrogate.constant))
     return Part(binding, row, tuple(operands))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 
 from ...algebra.affine import Affine, Axis, Share
 from ...algebra.element import element_dtype
@@ -58,10 +59,12 @@ class Surrogate:
         """Bytes of one copy; of rows those of their table."""
         if self.rows is not None:
             return self.rows.count * self.rows.row_bytes
-        size = self.element_bytes
-        for n in self.kept:
-            size *= n
-        return size
+        return self.element_bytes * prod(self.kept)
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """Coordinates of the tensor from one element to the next along each axis."""
+        return (1,) * len(self.shape) if self.axes is None else tuple(axis.step for axis in self.axes)
 
     @property
     def strides_bytes(self) -> tuple[int, ...]:

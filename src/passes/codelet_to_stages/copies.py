@@ -10,7 +10,7 @@ from ...machine.model import Mnemonic
 from ...machine.stage_isa import StageIsa
 from ...machine.stages import element_bytes
 from ..codelet_to_queues.boxes import BoxAxis, merge_axes
-from ..codelet_to_queues.plan_transfer import Box, Side
+from ..codelet_to_queues.plan_transfer import Box, Side, side_of
 from ..codelet_to_queues.tree import Codelet, Surrogate, Transfer
 
 
@@ -97,7 +97,7 @@ def plan_copies(isa: StageIsa, codelet: Codelet, node: Transfer, box: Box) -> Co
         raise TilewrightError("target", f"codelet @{codelet.name}", "loads, and stores of sums", found)
     mnemonic = isa.loads[memory.name] if inward else isa.store
     sizes = element_bytes(memory), element_bytes(memory if inward else isa.results)
-    sides = [_side(number, codelet.surrogates[number]) for number in ends]
+    sides = [side_of(number, codelet.surrogates[number]) for number in ends]
     axes = _axes(codelet, box, (inner, outer), sizes, (sides[1], sides[0]))
     most = _most_padding(mnemonic) if inward else 0
     pieces = tuple(_around(axes) if any(a.before or a.after for a in axes) else _plain(axes, most))
@@ -106,11 +106,6 @@ def plan_copies(isa: StageIsa, codelet: Codelet, node: Transfer, box: Box) -> Co
             found = max(piece.above, piece.below, piece.left, piece.right)
             raise InfeasibleError(memory.name, found, most, "elements of padding", "choose other tiles", codelet.name)
     return CopyPlan(mnemonic, sides[1], sides[0], *sizes, pieces)
-
-
-def _side(number: int, surrogate: Surrogate) -> Side:
-    steps = (1,) * len(surrogate.shape) if surrogate.axes is None else tuple(axis.step for axis in surrogate.axes)
-    return Side(number, steps, surrogate.strides_bytes)
 
 
 def _most_padding(mnemonic: Mnemonic) -> int:

@@ -18,8 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...algebra.affine import Range, index_forms
-from ...algebra.expr import Access, accesses, tensors_of
+from ...algebra.affine import Range
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from ...machine.encoding import encode_many, join_rows
@@ -29,7 +28,7 @@ from ...machine.stage_isa import Instruction, StageIsa, StageWriter
 from ...machine.stages import PRODUCTS, element_bytes, kind_of, operand_accesses
 from ..codelet_to_queues.boxes import BoxAxis, merge_axes
 from ..codelet_to_queues.dependences import Span, Touches
-from ..codelet_to_queues.plan_compute import ComputeOperand
+from ..codelet_to_queues.plan_compute import ComputeOperand, operand_of
 from ..codelet_to_queues.plan_transfer import Side, box_of
 from ..codelet_to_queues.run import Runner, State
 from ..codelet_to_queues.timed import Arrows, needed_counts
@@ -99,18 +98,12 @@ def plan_walk(isa: StageIsa, codelet: Codelet, node: Issue) -> WalkPlan:
     if node.spread or node.borders or node.share:
         raise TilewrightError("target", subject, "a walk over whole ranges", "spread, borders or a share")
     memories = {memory.name: element_bytes(memory) for memory in isa.machine.memories}
-    mentioned = {access.tensor: access for access in reversed(accesses(node.statement))}
-    names, operands = tensors_of(node.statement), list[ComputeOperand]()
+    operands: list[ComputeOperand] = []
     for position, slot in enumerate(mnemonic.operands):
-        access = mentioned[slot.operand]
-        assert isinstance(access, Access)
-        number = node.tensors[names.index(slot.operand)]
-        surrogate = codelet.surrogates[number]
+        operands.append(operand_of(codelet, node, slot.operand, position=position))
+        surrogate = codelet.surrogates[operands[-1].surrogate]
         if surrogate.memory != slot.memory:
             raise TilewrightError("target", subject, f"{slot.operand} in {slot.memory}", surrogate.memory)
-        steps = (1,) * len(surrogate.shape) if surrogate.axes is None else tuple(a.step for a in surrogate.axes)
-        forms = index_forms(access)
-        operands.append(ComputeOperand(number, 0, position, 0, forms, steps, surrogate.strides_bytes, False))
         _require_rows(subject, capability, node, operands[-1], slot.operand, surrogate.element_bytes)
     sizes = tuple(memories[slot.memory] for slot in mnemonic.operands)
     return WalkPlan(mnemonic, tuple(operands), sizes, _fields(mnemonic, node))
