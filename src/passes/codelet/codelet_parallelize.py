@@ -17,7 +17,7 @@ from ...dialects.codelet_rules import extents_at, surrogate
 from ...dialects.nest_attributes import DimsAttr
 from ...dialects.types import element_type_name
 from ...machine import Capability, Machine
-from ..codelet_to_queues.isa import Isa
+from ..codelet_to_queues.isa import Isa, find_capability
 from .fit import codelets
 
 
@@ -75,8 +75,7 @@ def _split(op: ComputeOp, dim: str, shares: Mapping[str, int], able: list[Capabi
         part.take = None if last else DimsAttr.of({dim: shares[capability.node]})
         block.insert_op_before(part, op)
         before += shares[capability.node]
-    op.detach()
-    op.erase()
+    block.erase_op(op)
 
 
 def _shared_dim(op: ComputeOp) -> str | None:
@@ -98,9 +97,7 @@ def _shared_dim(op: ComputeOp) -> str | None:
 
 def _able(machine: Machine, isa: Isa, op: ComputeOp) -> list[Capability]:
     """The capabilities of all nodes that can do this compute where its operands lie, its own first, one per unit."""
-    own = next(
-        c for node in machine.computes for c in node.capabilities if (c.node, c.name) == (op.node, op.capability)
-    )
+    own = find_capability(machine, op.node, op.capability)
     every = [own, *(c for node in machine.computes for c in node.capabilities if c is not own)]
     found: list[Capability] = []
     units: set[int] = set()

@@ -41,8 +41,7 @@ def attempt(
         copy.erase()
         return op, False
     block.insert_op_before(copy, op)
-    op.detach()
-    op.erase()
+    block.erase_op(op)
     return copy, True
 
 

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from ...dialects import mnemonic
 from ...dialects.acg import machine_of
@@ -57,11 +58,7 @@ class ConvertCodeletToMnemonicPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
         for program in [inner for inner in op.body.block.ops if isinstance(inner, ProgramOp)]:
-            block = program.parent_block()
-            assert block is not None
-            block.insert_op_before(convert(machine, program, schedule=self.schedule), program)
-            program.detach()
-            program.erase()
+            Rewriter.replace_op(program, convert(machine, program, schedule=self.schedule))
 
 
 def convert(machine: Machine, program: ProgramOp, *, schedule: bool = True) -> mnemonic.ProgramOp:

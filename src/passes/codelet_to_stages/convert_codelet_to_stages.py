@@ -6,6 +6,7 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType, i32
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from ...algebra.allocation import BumpAllocator
 from ...costs.stages.code import read_code
@@ -47,11 +48,7 @@ class ConvertCodeletToStagesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for program in [inner for inner in op.body.block.ops if isinstance(inner, ProgramOp)]:
-            block = program.parent_block()
-            assert block is not None
-            block.insert_op_before(convert(machine_of(op), program, resources_of(op)), program)
-            program.detach()
-            program.erase()
+            Rewriter.replace_op(program, convert(machine_of(op), program, resources_of(op)))
 
 
 def convert(machine: Machine, program: ProgramOp, resources: Resources) -> Instructions:

@@ -19,7 +19,6 @@ from ...dialects.codelet_rules import surrogate
 from ...dialects.layer_attributes import nodes_of, set_nodes
 from ...dialects.types import Role, element_of, shape_of
 from ...errors import TilewrightError
-from ...machine import Machine
 from ..nest.arrivals import outermost_cut, weight_pieces
 from ..nest.storage import last_writer, storage_of
 from . import fused_codelets
@@ -30,13 +29,10 @@ from .fused_marks import OnChip
 from .fused_turns import BORDER, MAKE, RESTORE, SAVE, STORE, Turn, arriving_rows, steps
 from .group_codelets import number
 from .map_pieces import Piece, row_axis
-from .padded_maps import ROWS, SAMPLES, border_codelet, can_fill, columns_codelet, loaded_paddings, rows_codelet
+from .padded_maps import ROWS, SAMPLES, Borders, border_codelet, can_fill, loaded_paddings
 from .padding import Padding
 
 NO_DIMS = "", "", ""
-
-BorderBuilder = Callable[[Machine, str, SSAValue, Padding, tuple[SSAValue, SSAValue]], CodeletOp]
-"""Makes what writes an element in or beside a map: the last argument has both as tensors on chip."""
 
 MOST_TURNS = 1 << 17
 """Turns of a group, each of which becomes instructions of its own."""
@@ -111,7 +107,7 @@ class FusedBuilder:
         yield from loads
         for codelet in copied:
             yield Turn(self._add(codelet, layer))
-        borders = [border for value in (*made, *loaded) if (border := self._border(border_codelet, value)) is not None]
+        borders = [border for value in (*made, *loaded) if (border := self._border("border", value)) is not None]
         if self.fills:
             yield Turn(self._add(self._fill(), layer))
         for border in borders:
@@ -134,14 +130,14 @@ class FusedBuilder:
             self.copies[root] = self._tensor(title, type_, None)
             yield in_rows(transfer_codelet(f"{title}.copy", (region, self.copies[root]), type_.sizes), type_.sizes)
 
-    def _border(self, builder: BorderBuilder, value: SSAValue) -> CodeletOp | None:
+    def _border(self, what: Borders, value: SSAValue) -> CodeletOp | None:
         """What fills room around a map; None where it has none."""
         padding, region = self.paddings.get(value), self.regions[value]
         if padding is None:
             return None
         element = self._filled(surrogate(region).memory, element_of(value), padding.value)
-        name = f"{value.name_hint or 'map'}.{builder.__name__.removesuffix('_codelet')}"
-        return builder(self.group.machine, name, value, padding, (element, region))
+        name = f"{value.name_hint or 'map'}.{what}"
+        return border_codelet(self.group.machine, what, name, value, padding, (element, region))
 
     def _whole_map(self, value: SSAValue, layer: FusedLayer) -> bool:
         """Sees to a tensor on chip for all of a map; whether it is a new one."""
@@ -196,9 +192,9 @@ class FusedBuilder:
         for source in self.group.scheme.sources:
             value = self.group.value_of(source.number)
             if value in self.onchip.kept:
-                border = self._border(border_codelet, value) if source.number >= 0 else None
+                border = self._border("border", value) if source.number >= 0 else None
             else:
-                border = self._border(columns_codelet, value) if self._has_columns(value) else None
+                border = self._border("columns", value) if self._has_columns(value) else None
             if border is not None:
                 yield border
 
@@ -242,7 +238,7 @@ class FusedBuilder:
         axis = row_axis(len(shape_of(value)))
         own = ("i0", "" if axis is None else f"i{axis}", "i3" if axis == 2 else "")
         is_ring = value in self.paddings and value not in self.onchip.kept
-        if is_ring and (border := self._border(rows_codelet, value)) is not None:
+        if is_ring and (border := self._border("rows", value)) is not None:
             yield BORDER, border, (SAMPLES if shape_of(value)[0] > 1 else "", ROWS, "")
         if source.number < 0 and value not in self.onchip.kept:
             yield MAKE, self._move(value, source.name, inward=True), own

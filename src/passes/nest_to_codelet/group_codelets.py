@@ -115,9 +115,7 @@ class CodeletBuilder:
             outer = surrogate(frame.where[name]).memory
             path = [link.dst for link in memory_path(self.machine, outer, memory)]
         if use.loaded and name not in frame.where:
-            raise TilewrightError(
-                "unsupported", f"group @{self.op.sym_name.data}", f"{name} to be computed before", "not"
-            )
+            raise self._unsupported(f"{name} to be computed before", "not")
         texts = [print_expr(Access(identifier(name), tuple(form.to_expr() for form in forms))) for forms in use.touched]
         sizes = [axis.size for axis in window(use.touched, frame.tile)]
         locals_: list[LocalOp] = []
@@ -133,16 +131,10 @@ class CodeletBuilder:
         use = buffer_use(self.group, name, frozenset(inside))
         touched = tuple(dict.fromkeys(use.touched))
         if use.stored and set(use.written) != set(touched):
-            raise TilewrightError(
-                "unsupported",
-                f"group @{self.op.sym_name.data}",
-                f"{name} to be read and written by the same indices where it is stored",
-                f"{len(touched)} different accesses",
-            )
+            expected = f"{name} to be read and written by the same indices where it is stored"
+            raise self._unsupported(expected, f"{len(touched)} different accesses")
         if not touched:
-            raise TilewrightError(
-                "unsupported", f"group @{self.op.sym_name.data}", f"a use of {name} inside its hold", "none"
-            )
+            raise self._unsupported(f"a use of {name} inside its hold", "none")
         return replace(use, touched=touched)
 
     def _check_sums(self, node: nest.HoldOp, inside: set[str], frame: Frame) -> None:
@@ -168,9 +160,7 @@ class CodeletBuilder:
         if not values:
             return None
         if any(value != values[0] for value in values):
-            raise TilewrightError(
-                "unsupported", f"group @{self.op.sym_name.data}", f"one pad value for {name}", f"{values[0]} and others"
-            )
+            raise self._unsupported(f"one pad value for {name}", f"{values[0]} and others")
         return number(values[0], self.types[name].element_type)
 
     def computes(self, node: nest.ComputeOp, frame: Frame) -> Iterator[Operation]:

@@ -1,6 +1,7 @@
 """Maps on chip with room around them for what readers find out of bounds: no read then needs to be cut at a border."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 from xdsl.ir import SSAValue
 
@@ -29,6 +30,9 @@ Slab = Sequence[tuple[int, int]]
 
 Border = tuple[FusedLayer, str]
 """A layer that writes around a map, and the name of what it reads."""
+
+Borders = Literal["border", "rows", "columns"]
+"""All around a map; all over rows of it, those around it among them; or beside all rows that a ring has of it."""
 
 Groups = Mapping[nest.GroupOp, FusedGroup]
 
@@ -121,37 +125,24 @@ def _element(root: SSAValue) -> SSAValue:
 
 
 def border_codelet(
-    machine: Machine, name: str, root: SSAValue, padding: Padding, ends: tuple[SSAValue, SSAValue]
+    machine: Machine, what: Borders, name: str, root: SSAValue, padding: Padding, ends: tuple[SSAValue, SSAValue]
 ) -> CodeletOp:
-    """Writes the element on chip of `ends` all around the map in the other one."""
-    shape = shape_of(root)
-    return _codelet(machine, name, _border_layer(machine, root, padding.sizes(shape), _around(padding, shape)), ends)
-
-
-def rows_codelet(
-    machine: Machine, name: str, root: SSAValue, padding: Padding, ends: tuple[SSAValue, SSAValue]
-) -> CodeletOp:
-    """Writes the element on chip of `ends` all over rows of the map in the other one, those around it among them."""
-    sizes = padding.sizes(shape_of(root))
-    return _codelet(machine, name, _border_layer(machine, root, sizes, [[(0, n) for n in sizes]]), ends)
-
-
-def columns_codelet(
-    machine: Machine, name: str, root: SSAValue, padding: Padding, ends: tuple[SSAValue, SSAValue]
-) -> CodeletOp:
-    """Writes the element on chip of `ends` beside all rows that a ring has of one sample of a map."""
-    sizes = padding.sizes(shape_of(root))
-    ring = ends[1].owner.ring.get_values() if isinstance(ends[1].owner, TensorOp) and ends[1].owner.ring else sizes
-    held = [kept or n for kept, n in zip(ring, sizes, strict=True)]
-    sides = (0, padding.before[3]), (sizes[3] - padding.after[3], padding.after[3])
-    slabs = [[*((0, n) for n in held[:3]), side] for side in sides if side[1]]
-    return _codelet(machine, name, _border_layer(machine, root, sizes, slabs), ends)
-
-
-def _codelet(machine: Machine, name: str, border: Border, ends: tuple[SSAValue, SSAValue]) -> CodeletOp:
-    layer, source = border
-    element, target = ends
+    """Writes the element on chip of `ends` around the map in the other one, where `what` says."""
+    sizes, (element, target) = padding.sizes(shape_of(root)), ends
+    if what == "border":
+        slabs = _around(padding, shape_of(root))
+    else:
+        slabs = [[(0, n) for n in sizes]] if what == "rows" else _beside(padding, sizes, target)
+    layer, source = _border_layer(machine, root, sizes, slabs)
     places = {source: [Place(element, 0, 1)], next(iter(layer.made)): [Place(target, 0, 1)]}
     codelet = LayerBuilder(machine, layer, places, {}).build()
     codelet.properties["sym_name"] = type(codelet.sym_name)(name)
     return codelet
+
+
+def _beside(padding: Padding, sizes: Sequence[int], target: SSAValue) -> list[Slab]:
+    """What lies beside all rows that a ring has of one sample."""
+    ring = target.owner.ring.get_values() if isinstance(target.owner, TensorOp) and target.owner.ring else sizes
+    held = [kept or n for kept, n in zip(ring, sizes, strict=True)]
+    sides = (0, padding.before[3]), (sizes[3] - padding.after[3], padding.after[3])
+    return [[*((0, n) for n in held[:3]), side] for side in sides if side[1]]

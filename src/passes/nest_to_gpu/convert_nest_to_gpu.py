@@ -8,6 +8,7 @@ from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from ...algebra.expr import factors_of, print_statement, reduction_dims
 from ...costs.hierarchy import Architecture, Problem, architecture_of
@@ -58,8 +59,7 @@ class ConvertNestToGpuPass(ModulePass):
             names = [*only_kernel(group).operands_by_name, only_kernel(group).sym_name.data]
             kernel.attributes["arguments"] = ArrayAttr(StringAttr(name) for name in names)
         for function in functions_of(op):
-            function.detach()
-            function.erase()
+            Rewriter.erase_op(function)
         body = Region(Block(kernels))
         op.body.block.add_op(gpu.ModuleOp(StringAttr("kernels"), body))  # pyright: ignore[reportArgumentType]
 
