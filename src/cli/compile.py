@@ -26,6 +26,7 @@ from .options import (
     add_types,
     model_points,
     short,
+    unused_for_kernel,
     unused_tokens,
 )
 from .run_tables import add_dram_option, add_layer_options, show_dram, show_layers, write_layers
@@ -112,8 +113,7 @@ def unused_compile_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     from ..frontends.acg import load_target
     from ..search.fusion import CONSTRUCTED, SEEDED
 
-    if is_kernel(arguments.model):
-        yield Unused(("batch", "shape", "dim", "tokens"), "with einsum text, whose bounds say everything")
+    yield from unused_for_kernel(arguments.model)
     yield from unused_tokens(arguments, arguments.model)
     partition, schedule = _ways(arguments)
     if schedule is None or schedule.endswith(".mlir"):
@@ -326,15 +326,10 @@ def _show_points(answer: dict[str, Any]) -> None:
 
 
 def show(answer: dict[str, Any]) -> None:
-    if "points" in answer:
-        _show_points(answer)
-        return
-    if "host_layers" in answer:
-        show_compiled_for_host(answer)
-        return
-    if "blocks" in answer:
-        show_for_threads(answer)
-        return
+    others = ("points", _show_points), ("host_layers", show_compiled_for_host), ("blocks", show_for_threads)
+    for key, other in others:
+        if key in answer:
+            return other(answer)
     rows = [
         ["instructions", number(answer["mnemonics"])],
         ["binary", number(answer["binary_bytes"], "B") if answer["binary_bytes"] is not None else "not linked"],

@@ -6,17 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from .command_line import Unused
-from .options import element_types, model_shapes
+from .options import element_types, model_shapes, unused_for_kernel
 from .tables import energy, number, print_table, progress_bar
 
 
 def unused_for_threads(arguments: argparse.Namespace, ways: tuple[str, ...]) -> Iterator[Unused]:
     """Options that compiling a kernel for threads would ignore; `ways` are those about programs of networks."""
-    from ..driver import is_kernel
-
     yield Unused((*ways, "csv"), "on a machine of threads")
-    if is_kernel(arguments.model):
-        yield Unused(("batch", "shape", "dim", "tokens"), "with einsum text, whose bounds say everything")
+    yield from unused_for_kernel(arguments.model)
 
 
 def compile_for_threads(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:

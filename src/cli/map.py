@@ -39,6 +39,7 @@ from .options import (
     check_written,
     element_types,
     model_shapes,
+    unused_for_kernel,
 )
 from .tables import progress_bar
 
@@ -100,14 +101,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
-    from ..driver import is_kernel
-
     if arguments.cases is not None:
         output = "output", "svg", "mlir", "write_timeloop", "certificate"
         searched = "target", "no_bypass", "seed", "gap", "jobs", "batch", "shape", "dim", "tokens", "types"
         yield Unused((*output, *searched), "with --cases")
-    elif arguments.kernel is not None and is_kernel(arguments.kernel):
-        yield Unused(("batch", "shape", "dim", "tokens"), "with einsum text, whose bounds say everything")
+    elif arguments.kernel is not None:
+        yield from unused_for_kernel(arguments.kernel)
     if arguments.method != "exact":
         yield Unused(("gap",), f"with --method {arguments.method}")
 
@@ -144,11 +143,12 @@ def _map(arguments: argparse.Namespace) -> dict[str, Any]:
     if several and (pictures or texts or arguments.write_timeloop or arguments.certificate):
         found = f"{len(layers)} layers"
         raise UsageError("usage", "--output, --write-timeloop, --certificate", "one kernel", found, "name one of them")
+    arch = find_architecture(arguments.target)
     if arguments.certificate is not None:
-        check_statements(find_architecture(arguments.target), "the kernel", options.request(0))
+        check_statements(arch, "the kernel", options.request(0))
     answer_with_best()
     with progress_bar() as progress:
-        mapped = map_layers(arguments.kernel, layers, arguments.target, options, progress)
+        mapped = map_layers(arguments.kernel, layers, arch, options, progress)
     if several:
         return mapped.as_dict()
     (layer,) = mapped.layers

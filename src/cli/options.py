@@ -190,6 +190,14 @@ def unused_tokens(arguments: argparse.Namespace, model: str) -> Iterator[Unused]
         yield Unused(("tokens",), "with what is no transformer by name")
 
 
+def unused_for_kernel(model: str) -> Iterator[Unused]:
+    """Options of `add_model_options` with einsum text."""
+    from ..driver import is_kernel
+
+    if is_kernel(model):
+        yield Unused(("batch", "shape", "dim", "tokens"), "with einsum text, whose bounds say everything")
+
+
 class Once(argparse.Action):
     """An option that may be given once."""
 

@@ -61,11 +61,10 @@ def _find_target(name: str) -> Architecture | None:
 
 
 def _price_yaml(files: list[Path], model: str, target: str | None) -> dict[str, Any]:
-    from ..backends.report import loop_nest, traffic_rows
-    from ..costs.model import evaluate_with
     from ..errors import TilewrightError
     from ..frontends.timeloop import load_timeloop
     from ..mapping import find_architecture
+    from ..mapping.hand import priced
 
     given = load_timeloop(*files, machine=None if target is None else find_architecture(target))
     if given.problem is None or given.architecture is None or given.mapping is None:
@@ -73,14 +72,7 @@ def _price_yaml(files: list[Path], model: str, target: str | None) -> dict[str, 
         raise TilewrightError(
             "parse", " ".join(map(str, files)), "a problem, a machine and a mapping", f"no {missing[0]}"
         )
-    prices = evaluate_with(model, given.architecture, given.problem, given.mapping)
-    result = {
-        "arch": given.architecture.name,
-        "problem": given.problem.name,
-        "loops": loop_nest(given.architecture, given.problem, given.mapping),
-        "traffic": [vars(row) for row in traffic_rows(prices)],
-    }
-    return {"model": model, "results": [result | prices.as_json()]}
+    return {"model": model, "results": [priced(given.architecture, given.problem, given.mapping, model)]}
 
 
 def show(answer: dict[str, Any]) -> None:

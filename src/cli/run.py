@@ -31,7 +31,7 @@ from .compile import (
     unused_compile_options,
 )
 from .hosted import NOT_TAKEN, add_host_option, execute_hosted, is_hosted_folder, show_hosted
-from .options import Number, add_model_options, add_types, element_types, model_shapes
+from .options import Number, add_model_options, add_types, element_types, model_shapes, unused_for_kernel
 from .run_tables import (
     add_dram_option,
     add_layer_options,
@@ -194,8 +194,7 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
         yield Unused(
             (*WAYS_TO_COMPILE, "no_trace", "csv", "dram"), "on a target without instructions, whose mappings run"
         )
-        if is_kernel(arguments.model):
-            yield Unused(("batch", "shape", "dim", "tokens"), "with einsum text, whose bounds say everything")
+        yield from unused_for_kernel(arguments.model)
         return
     yield Unused(("types", "platform"), "on a target with instructions")
     if not control_model(machine := load_target(arguments.target)).traced:
@@ -257,15 +256,9 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def show(answer: dict[str, Any]) -> None:
     """The run as a whole, then per memory, per node and link, and per unit."""
-    if "image" in answer:
-        show_binary(answer)
-        return
-    if "host_layers" in answer:
-        show_hosted(answer)
-        return
-    if "model" in answer:
-        show_mapped(answer)
-        return
+    for key, other in (("image", show_binary), ("host_layers", show_hosted), ("model", show_mapped)):
+        if key in answer:
+            return other(answer)
     rows = [
         *cost_rows(answer),
         ["instructions", number(answer["instructions"])],

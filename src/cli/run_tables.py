@@ -1,13 +1,12 @@
 """What commands that run or compile print of it: rows about a run, layers, a mapping, cycles beside a DRAM device."""
 
 import argparse
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..errors import TilewrightError
-from ..files import replacing
+from .table_files import write_csv
 from .tables import energy, number, print_table, share
 
 MOST_ROWS = 20
@@ -31,11 +30,8 @@ def write_layers(path: Path, layers: Layers) -> None:
     if not layers:
         raise TilewrightError("usage", "--csv", "a program that knows its layers", "one that does not", "leave it out")
     total = max(sum(layer["cycles"] for layer in layers), 1)
-    with replacing(path) as place, place.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore")
-        writer.writeheader()
-        for layer in layers:
-            writer.writerow({**layer, "nodes": " ".join(layer["nodes"]), "share": layer["cycles"] / total})
+    rows = ({**layer, "nodes": " ".join(layer["nodes"]), "share": layer["cycles"] / total} for layer in layers)
+    write_csv(path, [{name: row.get(name) for name in COLUMNS} for row in rows])
 
 
 def show_layers(layers: Layers, title: str) -> None:
@@ -73,9 +69,6 @@ def _sums(layers: Layers, grouped: bool) -> list[str]:
     cycles, size, energy_pj = (sum(layer[key] for layer in layers) for key in ("cycles", "dram_bytes", "energy_pj"))
     count = f"all {len(layers)}"
     return [count, *([""] if grouped else []), number(cycles), share(1), number(size, "B"), energy(energy_pj), "", ""]
-
-
-"""Layers that are printed at most: those that lose most cycles."""
 
 
 def add_dram_option(parser: argparse.ArgumentParser) -> None:

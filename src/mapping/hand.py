@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from ..backends.report import loop_nest, traffic_rows
-from ..costs.hierarchy import Architecture, architecture_of, mapping_as_json
+from ..costs.hierarchy import Architecture, LoopMapping, Problem, architecture_of, mapping_as_json
 from ..costs.model import evaluate_with
 from ..dialects import nest
 from ..dialects.acg import has_target, machine_of
@@ -38,13 +38,18 @@ def _price(group: nest.GroupOp, arch: Architecture, model: str) -> dict[str, Any
     try:
         problem = problem_of(only_kernel(group), name)
         mapping = read_mapping(group, None, arch, problem)
-        prices = evaluate_with(model, arch, problem, mapping)
+        return priced(arch, problem, mapping, model, mapping=mapping_as_json(arch, problem, mapping))
     except TilewrightError as error:
         raise in_group(error, name) from error
+
+
+def priced(arch: Architecture, problem: Problem, chosen: LoopMapping, model: str, **told: Any) -> dict[str, Any]:
+    """A mapping with its words and its price, and what else is `told`, as `tilewright price --json` tells it."""
+    prices = evaluate_with(model, arch, problem, chosen)
     return {
         "arch": arch.name,
-        "problem": name,
-        "loops": loop_nest(arch, problem, mapping),
+        "problem": problem.name,
+        "loops": loop_nest(arch, problem, chosen),
         "traffic": [vars(row) for row in traffic_rows(prices)],
-        "mapping": mapping_as_json(arch, problem, mapping),
+        **told,
     } | prices.as_json()

@@ -1,6 +1,7 @@
 """Machines as a person names them: a shipped target, or a file that describes one."""
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -47,8 +48,14 @@ def mapped_for(model: str | Path) -> str | None:
     """The target that the mappings of a `.mlir` file are for, as `map -o` notes it; None for any other model."""
     if f'{TARGET} = "' not in _text_of(model):
         return None
+    return _named_in(Path(model), Path(model).stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=4)
+def _named_in(path: Path, edited_ns: int) -> str | None:
+    """That of a file as it was when it was last edited."""
     try:
-        return named_target(parse_mlir(Path(model)))
+        return named_target(parse_mlir(path))
     except TilewrightError:  # told when the file is taken
         return None
 
