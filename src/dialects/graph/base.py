@@ -232,10 +232,17 @@ class LayerOp(PlainOp, ABC):
     custom_directives = (Number,)
 
     def __init__(
-        self, *operands: SSAValue | Sequence[SSAValue] | None, result: Attribute | None = None, **properties: Any
+        self, *operands: str | SSAValue | Sequence[SSAValue] | None, result: Attribute | None = None, **properties: Any
     ):
-        """With properties as plain values; the result has the type that follows (`infer`), unless one is given."""
-        super().__init__(*operands, results=[TensorType(f32, []) if result is None else result], **properties)
+        """With properties as plain values, a kind before the operands; optional operands at the end may be left out.
+
+        The result has the type that follows (`infer`), unless one is given.
+        """
+        given = [operand for operand in operands if not isinstance(operand, str)]
+        properties |= {"kind": operand for operand in operands if isinstance(operand, str)}
+        left_out = [None] * (len(self.get_irdl_definition().operands) - len(given))
+        results = [TensorType(f32, []) if result is None else result]
+        super().__init__(*given, *left_out, results=results, **properties)
         if result is None:
             Rewriter.replace_value_with_new_type(self.result, self.infer())
 

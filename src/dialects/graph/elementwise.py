@@ -41,9 +41,6 @@ class UnaryOp(LayerOp):
         "functional-type(operands, results)"
     )
 
-    def __init__(self, kind: UnaryKind | str, x: SSAValue, *, alpha: float | None = None, beta: float | None = None):
-        super().__init__(x, kind=kind, alpha=alpha, beta=beta)
-
     def infer(self) -> Tensor:
         kind = self.kind.data
         if element_of(self.x) != f32 and kind not in INTEGER_UNARY:
@@ -70,9 +67,6 @@ class ClipOp(LayerOp):
         "$x (`min` custom<Number>($min)^)? (`max` custom<Number>($max)^)? attr-dict `:` "
         "functional-type(operands, results)"
     )
-
-    def __init__(self, x: SSAValue, *, min: float | None = None, max: float | None = None):
-        super().__init__(x, min=min, max=max)
 
     def infer(self) -> Tensor:
         for bound in (self.min, self.max):
@@ -109,9 +103,6 @@ class BinaryOp(LayerOp):
     b = operand_def(TensorType)
     assembly_format = "$kind $a `,` $b attr-dict `:` functional-type(operands, results)"
 
-    def __init__(self, kind: BinaryKind | str, a: SSAValue, b: SSAValue):
-        super().__init__(a, b, kind=kind)
-
     def infer(self) -> Tensor:
         return binary_type(self.kind.data, self.a, self.b)
 
@@ -128,9 +119,6 @@ class SelectOp(LayerOp):
     a = operand_def(TensorType)
     b = operand_def(TensorType)
     assembly_format = "$condition `,` $a `,` $b attr-dict `:` functional-type(operands, results)"
-
-    def __init__(self, condition: SSAValue, a: SSAValue, b: SSAValue):
-        super().__init__(condition, a, b)
 
     def infer(self) -> Tensor:
         return select_type(self.condition, self.a, self.b)

@@ -130,19 +130,6 @@ class UnfoldOp(LayerOp):
         "(`pad_value` custom<Number>($pad_value)^)? attr-dict `:` functional-type(operands, results)"
     )
 
-    def __init__(
-        self,
-        x: SSAValue,
-        *,
-        kernel: Sequence[int],
-        strides: Sequence[int],
-        pads: Sequence[int],
-        dilations: Sequence[int],
-        pad_value: float = 0.0,
-    ):
-        window: dict[str, Any] = {"kernel": kernel, "strides": strides, "pads": pads, "dilations": dilations}
-        super().__init__(x, **window, pad_value=pad_value)
-
     def infer(self) -> Tensor:
         shape = shapes.unfold(shape_of(self.x), self.kernel.get_values(), *window_of(self))
         check_constant("pad_value", self.pad_value.value.data, element_of(self.x))
@@ -171,19 +158,6 @@ class GemmOp(LayerOp):
         "(`beta` custom<Number>($beta)^)? attr-dict `:` functional-type(operands, results)"
     )
 
-    def __init__(
-        self,
-        a: SSAValue,
-        b: SSAValue,
-        c: SSAValue | None = None,
-        *,
-        trans_a: bool = False,
-        trans_b: bool = False,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-    ):
-        super().__init__(a, b, c, trans_a=trans_a, trans_b=trans_b, alpha=alpha, beta=beta)
-
     def infer(self) -> Tensor:
         element = product_type(self.a, self.b, self.c)
         trans_a, trans_b = self.trans_a is not None, self.trans_b is not None
@@ -206,9 +180,6 @@ class MatmulOp(LayerOp):
     a = operand_def(TensorType)
     b = operand_def(TensorType)
     assembly_format = "$a `,` $b attr-dict `:` functional-type(operands, results)"
-
-    def __init__(self, a: SSAValue, b: SSAValue):
-        super().__init__(a, b)
 
     def infer(self) -> Tensor:
         return tensor(shapes.matmul(shape_of(self.a), shape_of(self.b)), product_type(self.a, self.b))

@@ -185,9 +185,6 @@ class TransposeOp(LayerOp):
     perm = prop_def(Ints)
     assembly_format = "$x `perm` $perm attr-dict `:` functional-type(operands, results)"
 
-    def __init__(self, x: SSAValue, *, perm: Sequence[int]):
-        super().__init__(x, perm=perm)
-
     def infer(self) -> Tensor:
         return tensor(shapes.transpose(shape_of(self.x), self.perm.get_values()), element_of(self.x))
 
@@ -203,9 +200,6 @@ class ResizeOp(LayerOp):
     x = operand_def(TensorType)
     scales = prop_def(Ints)
     assembly_format = "$x `scales` $scales attr-dict `:` functional-type(operands, results)"
-
-    def __init__(self, x: SSAValue, *, scales: Sequence[int]):
-        super().__init__(x, scales=scales)
 
     def infer(self) -> Tensor:
         scales = self.scales.get_values()
@@ -258,9 +252,6 @@ class LookupOp(LayerOp):
     index = operand_def(TensorType)
     by_rows = opt_prop_def(UnitAttr)
     assembly_format = "$table `at` $index (`by_rows` $by_rows^)? attr-dict `:` functional-type(operands, results)"
-
-    def __init__(self, table: SSAValue, index: SSAValue, *, by_rows: bool = False):
-        super().__init__(table, index, by_rows=by_rows)
 
     def infer(self) -> Tensor:
         if len(shape_of(self.table)) != 2:

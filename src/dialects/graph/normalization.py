@@ -150,9 +150,6 @@ class StandardizeOp(LayerOp):
         "functional-type(operands, results)"
     )
 
-    def __init__(self, x: SSAValue, *, axis: int, epsilon: float, bits: int):
-        super().__init__(x, axis=axis, epsilon=epsilon, bits=bits)
-
     def infer(self) -> Tensor:
         require_8_bits(element_of(self.x))
         axis, shape, epsilon = self.axis.value.data, shape_of(self.x), self.epsilon.value.data
@@ -196,11 +193,6 @@ class LrnOp(LayerOp):
         "$x `size` $size `alpha` custom<Number>($alpha) `beta` custom<Number>($beta) `bias` custom<Number>($bias) "
         "(`zero_point` $zero_point^)? attr-dict `:` functional-type(operands, results)"
     )
-
-    def __init__(
-        self, x: SSAValue, *, size: int, alpha: float, beta: float, bias: float, zero_point: int | None = None
-    ):
-        super().__init__(x, size=size, alpha=alpha, beta=beta, bias=bias, zero_point=zero_point)
 
     def infer(self) -> Tensor:
         shape, size, element = shape_of(self.x), self.size.value.data, element_of(self.x)

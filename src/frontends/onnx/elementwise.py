@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from math import pi
+from typing import Any
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -62,7 +63,7 @@ BINARY = {
 
 def unary(scope: Scope, node: Node) -> Sequence[Value]:
     """Operators of one input that are a layer each."""
-    given = {name: node.real(name, usual) for name, usual in PARAMETERS.get(node.op, {}).items()}
+    given: dict[str, Any] = {name: node.real(name, usual) for name, usual in PARAMETERS.get(node.op, {}).items()}
     return (scope.emit(graph.UnaryOp(UNARY[node.op], scope.tensor(node, 0), **given), node.outputs[0]),)
 
 
