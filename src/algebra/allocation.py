@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit  # pyright: ignore[reportUnknownVariableType]
-from numpy.typing import NDArray
 
 from ..errors import InfeasibleError
+from .element import Ints
 
 
 @njit(cache=True)
@@ -178,8 +178,6 @@ WORK = 1 << 26
 
 MOST_BYTES = 1 << 62
 """Buffers of more bytes in all fit nowhere, and get bytes of their own."""
-
-Ints = NDArray[np.int64]
 
 
 def allocate(ranges: Sequence[LiveRange], limit_bytes: int, align_bytes: int, last: Sequence[int] = ()) -> Allocation:

@@ -5,11 +5,9 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import TilewrightError
-
-Array = NDArray[Any]
+from .element import Array
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .element import Array
 
 BLOCK = 64
 _ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
@@ -14,8 +14,6 @@ _CACHED_BLOCKS = 1 << 16
 
 MAX_MEETING_BYTES = 1 << 28
 """The largest span of an operand whose rows meet that can be kept track of."""
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,11 @@ from numpy.typing import NDArray
 
 from ..errors import TilewrightError
 
+Array = NDArray[Any]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
 ELEMENT_TYPES: dict[str, np.dtype[Any]] = {
     "i8": np.dtype(np.int8),
     "u8": np.dtype(np.uint8),

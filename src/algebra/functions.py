@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import TilewrightError
-from .element import ELEMENT_TYPES, is_float, limits
-
-Array = NDArray[Any]
+from .element import ELEMENT_TYPES, Array, is_float, limits
 
 _I64_LOW, _I64_HIGH = float(-(2**63)), float(2**63 - 1024)
 

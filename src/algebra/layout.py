@@ -7,9 +7,9 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from .element import Array
+
 Index = tuple[slice, ...]
 
 

@@ -10,8 +10,8 @@ from math import factorial, prod
 from operator import mul
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..algebra.element import Floats
 from ..algebra.factors import divisors_of
 from ..costs.exact.axes import Axes, axes_of, distinct
 from ..costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
@@ -208,7 +208,6 @@ def _products(number: int, count: int) -> Iterator[Factors]:
         yield from ((factor, *more) for more in _products(number // factor, count - 1))
 
 
-Floats = NDArray[np.float64]
 Places = Sequence[Sequence[int]]
 """By dimension, places among `Lattice.sizes`."""
 

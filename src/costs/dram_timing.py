@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..algebra.element import Ints
 from ..machine.dram import FIELDS, DramTiming
 from .compiled import bare, bare_entry
-
-Ints = NDArray[np.int64]
 
 LONG_AGO = -(1 << 40)
 

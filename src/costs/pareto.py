@@ -5,13 +5,11 @@ from math import inf
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..algebra.element import Floats, Ints
 from .compiled import compiled
 
 T = TypeVar("T")
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def undominated(rows: Floats) -> Ints:

@@ -2,12 +2,8 @@
 
 from math import gcd
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ..algebra.element import Ints
 from .compiled import bare
-
-Ints = NDArray[np.int64]
 
 
 @bare

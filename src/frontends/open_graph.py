@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from math import lcm
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import I64, DenseArrayBase, DenseIntOrFPElementsAttr, DictionaryAttr, IntegerAttr, ModuleOp
@@ -18,6 +18,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from ..algebra.element import Array
 from ..dialects.graph import WeightOp, dense_array, name_of
 from ..dialects.graph.extents import OPEN, Extent, ExtentsAttr, Term, open_tensor, set_dims
 from ..dialects.types import element_of, shape_of
@@ -29,7 +30,6 @@ MAX_DIMS = 4
 
 Point = Mapping[str, int]
 ImportAt = Callable[[Point], ModuleOp]
-Array = np.ndarray[Any, Any]
 
 
 def open_graph(import_at: ImportAt, dims: Mapping[str, range]) -> ModuleOp:

@@ -1,13 +1,8 @@
 """What `acg` means: a machine is described, and nothing is done."""
 
-from typing import Any
-
-from numpy.typing import NDArray
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 
 from ..dialects import acg
-
-Array = NDArray[Any]
 
 
 @register_impls

@@ -12,11 +12,11 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
-from numpy.typing import NDArray
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl_callable, register_impls
 from xdsl.ir import Operation, SSAValue
 
 from ..algebra.affine import Affine, Axis, Range, form_low, form_span, index_forms, narrowed
+from ..algebra.element import Array
 from ..algebra.evaluate import run_strided
 from ..algebra.expr import (
     Access,
@@ -74,9 +74,6 @@ def points(access: Access, sizes: Sequence[int], ring: Sequence[int], ranges: Ma
         inside &= (place >= 0) & (place < size)
         index.append(np.clip(place, 0, size - 1) % (held or size))
     return Points(tuple(index), inside)
-
-
-Array = NDArray[Any]
 
 
 @register_impls

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from ..algebra.element import Array
 from ..dialects import codelet, graph, mnemonic
 from ..dialects.types import size_bytes, tensor_of, tensor_type
 from ..resources import Resources, resources_of, weight_array
 from .graph import GraphFunctions
-
-Array = NDArray[Any]
 
 INLINE_ELEMENTS = 64
 """New constants of at most so many elements stand in the text too."""

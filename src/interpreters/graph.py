@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.interpreter import (
@@ -22,14 +21,13 @@ from xdsl.ir import Operation
 from xdsl.irdl import OptOperandDef
 from xdsl.utils.exceptions import InterpretationError
 
+from ..algebra.element import Array
 from ..dialects import graph
 from ..dialects.properties import plain_properties
 from ..dialects.types import dtype_of, element_of, shape_of
 from ..errors import TilewrightError
 from ..resources import Resources, resources_of, weight_array
 from . import graph_numpy as layers
-
-Array = NDArray[Any]
 
 
 @register_impls

@@ -9,13 +9,10 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..algebra.element import is_float, limits
+from ..algebra.element import Array, is_float, limits
 from ..algebra.functions import call_function
 from ..errors import TilewrightError
-
-Array = NDArray[Any]
 
 F32 = np.float32
 

@@ -6,15 +6,15 @@ so that a mapping which loses or never loads something shows up as poison in the
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import TensorType
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Attribute, Region, SSAValue
 
 from ..algebra.affine import Affine, index_forms
+from ..algebra.element import Array
 from ..algebra.evaluate import run_statement
 from ..algebra.expr import Access, Call, Expr, Name, Num, accesses, dims_of, reduction_dims, substitute_statement
 from ..arrays import undefined
@@ -22,8 +22,6 @@ from ..costs.mapping.footprint import buffer_box
 from ..dialects import nest
 from ..dialects.types import dtype_of
 from .graph_numpy import rows_at
-
-Array = NDArray[Any]
 
 
 @register_impls

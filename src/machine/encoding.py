@@ -7,15 +7,14 @@ program is words one after another.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..algebra.element import Array
 from ..errors import TilewrightError
 from .model import Machine, Mnemonic, PlacedField, Word
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..algebra.element import Array
 from ..algebra.expr import Statement
 from ..errors import TilewrightError
 from . import Capability, Machine
@@ -168,9 +167,6 @@ def _assign(needs: Sequence[tuple[tuple[str, ...], ...]], taken: frozenset[str])
     if not needs:
         return True
     return any(taken.isdisjoint(together) and _assign(needs[1:], taken | frozenset(together)) for together in needs[0])
-
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

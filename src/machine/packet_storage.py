@@ -6,13 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
-from numpy.typing import NDArray
 
 from ..algebra.allocation import BumpAllocator
-from ..algebra.element import ELEMENT_TYPES
+from ..algebra.element import ELEMENT_TYPES, Array
 from .packet_program import PacketProgram, Packing, Stored
-
-Array = NDArray[Any]
 
 
 def contiguous_strides(sizes: Sequence[int], itemsize: int) -> tuple[int, ...]:

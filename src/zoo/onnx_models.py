@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
+from ..algebra.element import Array
 from ..errors import TilewrightError
 from .schedule_networks.images import MOBILENET_BLOCKS
 from .weights import random_inputs, seeded_weights
-
-Array = NDArray[Any]
 
 LIGHT_NETWORKS = (
     "bvlc_alexnet",

@@ -8,14 +8,13 @@ place of half the variance before it).
 from __future__ import annotations
 
 from math import erf, exp, pi, prod, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, helper, numpy_helper
 
-Array = NDArray[Any]
+from ..algebra.element import Array
 
 
 class Moments(NamedTuple):

@@ -6,8 +6,8 @@ from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Floats, Ints
 from ...zoo.schedule_networks.layers import KINDS, Layer, Network
 from ..compiled import bare, compile_with
 from ..soma.hardware import CoreArray
@@ -18,9 +18,6 @@ compiled = compile_with(nogil=True, _nrt=False)
 inner = bare
 """For functions that only compiled code calls and that make no arrays."""
 
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 FC, POOL, ELTWISE, POINTWISE, TRANSPOSE, UPSAMPLE, REARRANGE = range(2, len(KINDS))
 """Kinds of layers; those up to FC are products."""

@@ -4,8 +4,8 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Floats
 from ..compiled import bare, bare_entry
 from .demand import demand, first_round, row_step
 from .tables import (
@@ -25,8 +25,6 @@ from .tables import (
     Ints,
 )
 from .trace import DELTA, INSIDE, LAST, LEAD, LOW, NEED, OUTSIDE, SEEN, SIDE, WHOLE, trace
-
-Floats = NDArray[np.float64]
 
 UNLIMITED = 1 << 62
 

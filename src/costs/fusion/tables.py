@@ -7,13 +7,11 @@ from math import gcd, lcm
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Ints
 from ...errors import TilewrightError
 from .graph import Edge, Input, Layer, LayerGraph, Window
 from .values import Platform
-
-Ints = NDArray[np.int64]
 
 FIRST_EDGE, END_EDGE, WEIGHT_BYTES, MACS, STEPS, VISITS, LAYER_FIELDS = 0, 1, 2, 3, 4, 8, 12
 """Of a layer: its edges, bytes, products; and for each choice of axes of the array that carry positions (none, x, y,

@@ -7,13 +7,10 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Bools, Ints
 from ...errors import TilewrightError
 from .values import Architecture, LevelMapping, Loop, LoopMapping, Problem
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 class Batch(NamedTuple):

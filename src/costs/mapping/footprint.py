@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...algebra.affine import Affine, step_of
+from ...algebra.element import Array
 
 Ranges = Mapping[str, tuple[int, int]]
 """Dim -> (first, past the last)."""
@@ -54,7 +54,6 @@ def buffer_box(accesses: Sequence[Sequence[Affine]], ranges: Ranges, tile: Mappi
     return tuple(coordinate_interval(forms, ranges, step_of(forms, tile)) for forms in zip(*accesses, strict=True))
 
 
-Array = NDArray[Any]
 Tiles = Mapping[str, tuple[Array, Array]]
 """Looped dim -> first iteration and number of iterations of each tile."""
 

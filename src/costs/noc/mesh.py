@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from ...algebra.element import Ints
 
 EAST, WEST, SOUTH, NORTH, LOCAL = range(5)
 """Ways out of a router, and where flits from there come in: those from the eastern neighbour come in at `EAST`."""

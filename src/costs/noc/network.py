@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...algebra.element import Ints
 from ..compiled import bare, compile_with
 from .mesh import IN, LOCAL, PORTS, Mesh
 
-Ints = NDArray[np.int64]
 Masks = NDArray[np.int16]
 
 joined = compile_with(_nrt=False, inline="always")

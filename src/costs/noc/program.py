@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Ints
 from ...errors import TilewrightError
 from ..exact.nest import Nest, nest_of
 from ..exact.validity import bits_of_word
@@ -104,8 +104,6 @@ def needs_of(tensor: Tensor, nest: Nest, kept: int, below: int) -> Needs:
         sets.append(steps)
     return Needs(tensor, nest.bounds, tuple(sets), kept >= 0)
 
-
-Ints = NDArray[np.int64]
 
 MAX_PACKETS = 1 << 22
 NEVER = -1

@@ -5,16 +5,14 @@ from math import ceil, inf
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Ints
 from ...errors import TilewrightError
 from ..compiled import bare, bare_entry
 from ..hierarchy import Architecture
 from .mesh import IN, LOCAL
 from .network import HOPS, IN_FLIGHT, MOVED, Net, cycle, make_net
 from .program import MeshProgram, mesh_level
-
-Ints = NDArray[np.int64]
 
 LATE = 1 << 62
 

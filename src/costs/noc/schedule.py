@@ -4,13 +4,11 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Ints
 from ...errors import TilewrightError
 from ..exact.nest import Nest
 from ..hierarchy import Architecture, LoopMapping, Problem
-
-Ints = NDArray[np.int64]
 
 MAX_CELLS = 1 << 25
 """Steps times processing elements that a program may have."""

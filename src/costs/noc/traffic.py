@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Ints
 from ...errors import TilewrightError
 from ..compiled import bare_entry
 from .mesh import Mesh, Routes
 from .network import GONE, HOPS, IN_FLIGHT, MOVED, NOBODY, Net, cycle, joined, make_net
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,10 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
+from ...algebra.element import Array
 from ..types import Tensor, dtype_of, element_of, shape_of, tensor, tensor_of, tensor_type
 from . import shapes
 from .base import Int, Ints, LayerOp, PadMode, PadModeAttr, Real, check_constant, real
-
-Array = np.ndarray[Any, Any]
 
 
 def dense(array: Array) -> DenseIntOrFPElementsAttr:

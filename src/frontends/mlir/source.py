@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from numpy.typing import NDArray
-
+from ...algebra.element import Array
 from ...errors import TilewrightError
 
 _TOKEN = re.compile(
@@ -130,8 +129,6 @@ class Lexer:
                 return self.text[start + 1 : match.start()]
         raise self.error(f"a partner of {self.token.text!r}", "none", "the text is cut")
 
-
-Array = NDArray[Any]
 
 LINEAR_CONSTANT = -1
 """The key of the constant in a row of an affine map."""

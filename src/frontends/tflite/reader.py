@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...algebra.element import ELEMENT_TYPES, is_float, limits
+from ...algebra.element import ELEMENT_TYPES, Array, is_float, limits
 from ...errors import TilewrightError
 from ...extras import extra
 from ...files import file_error
@@ -94,8 +93,6 @@ def _vector(schema: Any, kind: int, table: Any, spend: Callable[[int], None]) ->
     spend(PLACE_BYTES * count)
     return np.array(vector.ValuesAsNumpy() if count else [], np.int32)
 
-
-Array = NDArray[Any]
 
 IDENTIFIER = b"TFL3"
 """Bytes 4 to 8 of a TFLite file."""

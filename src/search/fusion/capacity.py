@@ -8,13 +8,11 @@ from math import inf
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...algebra.dag import bits
+from ...algebra.element import Floats
 from ...costs.fusion.values import KIB, Buffers, Metric, SubgraphCost
 from .space import MOST_KEPT, Evaluator, Space
-
-Floats = NDArray[np.float64]
 
 
 def separate_buffers() -> tuple[Buffers, ...]:

@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...algebra.element import Floats, Ints
 from ...costs.compiled import compiled, inner
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 
 
