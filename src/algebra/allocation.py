@@ -1,7 +1,5 @@
 """Addresses in one memory: one after another, or by live ranges, where buffers that live together share no byte."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass

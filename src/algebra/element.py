@@ -1,7 +1,5 @@
 """Element types: their names in text, their NumPy types, and values in bits."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 
@@ -95,7 +93,7 @@ def value_to_bits(value: float, type_name: str) -> int:
     return int(value) & ((1 << 8 * dtype.itemsize) - 1)
 
 
-def bits_to_value(bits: int, type_name: str) -> np.generic[Any]:
+def bits_to_value(bits: int, type_name: str) -> "np.generic[Any]":
     """The value of the low bits of `bits` in `type_name`; inverse of `value_to_bits`."""
     dtype = element_dtype(type_name)
     low = bits & ((1 << 8 * dtype.itemsize) - 1)

@@ -11,8 +11,6 @@ Values: integers are exact and wrap to the target's type when stored; floats are
 float is converted to f32 first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -36,7 +34,7 @@ class Call:
     """`fn(args...)`; operators are calls too (`add`, `sub`, `mul`, `div`, `floordiv`, `mod`, `neg`, `eq`, `lt`...)."""
 
     fn: str
-    args: tuple[Expr, ...]
+    args: "tuple[Expr, ...]"
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Access:
     """`tensor[index, ...]`: one element, each index an expression affine in the dims (and constants)."""
 
     tensor: str
-    indices: tuple[Expr, ...]
+    indices: "tuple[Expr, ...]"
 
 
 @dataclass(frozen=True)

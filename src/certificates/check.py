@@ -1,7 +1,5 @@
 """Following a certificate: regions that cover the space are closed by statements that hold."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -60,7 +58,7 @@ def parse_certificate(data: object, where: str) -> Certificate:
     return Certificate(question, mapping, text(found, "steps", where), gap)
 
 
-def check_certificate(path: Path, sample: int | None = None) -> Follower:
+def check_certificate(path: Path, sample: int | None = None) -> "Follower":
     """Follow the certificate in a file; TilewrightError (kind `refuted`) where a step does not hold.
 
     With `sample` about so many of the closed regions are recomputed; all of them are seen to cover the space.

@@ -1,7 +1,5 @@
 """Making a certificate of how good a mapping is: regions are split, the least bound first, until all are closed."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -30,7 +28,7 @@ class _Node:
     region: Region = field(compare=False)
     floor: float = field(compare=False, default=0.0)
     letter: str = field(compare=False, default=BOUND)
-    parts: list[_Node] = field(compare=False, default_factory=list["_Node"])
+    parts: "list[_Node]" = field(compare=False, default_factory=list["_Node"])
 
 
 def make_certificate(

@@ -1,7 +1,5 @@
 """The space of mappings with perfect factors, and its regions: a partial mapping stands for all that extend it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -104,7 +102,7 @@ class Region:
         spreads = (f"{n} = {f}" for n, f in zip(names, self.spreads, strict=False))
         return " ".join([f"region kept {self.kept}", *spreads, *map(str, self.tiles)])
 
-    def parts(self) -> Iterator[Region]:
+    def parts(self) -> "Iterator[Region]":
         """The regions that this one is the union of; of a region with all tiles there are none (`mappings`)."""
         question = self.question
         if self.kept is None:

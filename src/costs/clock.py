@@ -3,8 +3,6 @@
 Else the first search on a machine would spend its time limit on compiling, and answer what it found in the rest.
 """
 
-from __future__ import annotations
-
 from collections.abc import MutableSequence
 from math import inf
 from time import perf_counter, process_time
@@ -80,7 +78,7 @@ class Limit:
         """Whether it is over."""
         return self.left_s <= 0
 
-    def part(self, share: float) -> Limit:
+    def part(self, share: float) -> "Limit":
         """A limit after this share of what is left."""
         part = Limit(None)
         if self._end < inf:

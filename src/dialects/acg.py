@@ -15,8 +15,6 @@
 Passes ask for the machine of a module by `machine_of`.
 """
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import (
     Float64Type,
     FloatAttr,
@@ -279,7 +277,7 @@ class GraphOp(IRDLOperation):
     )
 
     @staticmethod
-    def get(machine: Machine) -> GraphOp:
+    def get(machine: Machine) -> "GraphOp":
         """The op of a machine."""
         from .acg_convert import graph_op
 

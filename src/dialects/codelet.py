@@ -18,8 +18,6 @@ range, at first `0 .. extent - 1`; a loop narrows one of them, so no index arith
     }
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import (
@@ -112,7 +110,7 @@ class ProgramOp(RuledOp):
         super().__init__(properties={"sym_name": StringAttr(name)}, regions=[body])
 
     @property
-    def codelets(self) -> list[CodeletOp]:
+    def codelets(self) -> "list[CodeletOp]":
         """All codelets in order, those of fused groups too."""
         found: list[CodeletOp] = []
         for op in self.body.block.ops:
@@ -180,7 +178,7 @@ class CodeletOp(PlainOp):
         super().__init__(tensors, regions=[body], sym_name=name, dims=DimsAttr.of(dims))
 
     @classmethod
-    def parse(cls, parser: Parser) -> CodeletOp:
+    def parse(cls, parser: Parser) -> "CodeletOp":
         return syntax.parse_codelet(cls, parser)
 
     def print(self, printer: Printer) -> None:

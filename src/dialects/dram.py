@@ -26,8 +26,6 @@ Position -1 comes before all tiles.  A load may begin once the tile before its l
 before the tile at its life's end begins.  Where layers and inputs have one name, `of` and `from` mean the layer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -217,7 +215,7 @@ class TransfersOp(PlainOp):
         ]
 
     @classmethod
-    def parse(cls, parser: Parser) -> TransfersOp:
+    def parse(cls, parser: Parser) -> "TransfersOp":
         return cls(*syntax.parse_rows(parser))
 
     def print(self, printer: Printer) -> None:

@@ -1,7 +1,5 @@
 """Attributes of the `dram` dialect and their custom syntax."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
@@ -235,7 +233,7 @@ def _parse_row(parser: Parser, layers: _Names, inputs: _Names) -> Row:
 _WORDS = {"load": LOAD, "store": STORE}
 
 
-def print_rows(op: TransfersOp, printer: Printer) -> None:
+def print_rows(op: "TransfersOp", printer: Printer) -> None:
     """See `parse_rows`."""
     layers = [name.data for name in op.layer_names]
     inputs = [name.data for name in op.input_names]

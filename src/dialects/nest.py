@@ -24,8 +24,6 @@ A *buffer* is a tensor's storage: every group input is one, and every kernel wit
 `into` writes the buffer of that value.  A buffer is named as its input or as the kernel that made it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -113,13 +111,13 @@ class KernelOp(PlainOp):
         return {**self.operands_by_name, self.statement.data.target.tensor: self.result}
 
     @property
-    def group(self) -> GroupOp:
+    def group(self) -> "GroupOp":
         """The group that it is in."""
         group = self.parent_op()
         assert isinstance(group, GroupOp)
         return group
 
-    def like(self, statement: Statement, init: SSAValue | None) -> KernelOp:
+    def like(self, statement: Statement, init: SSAValue | None) -> "KernelOp":
         """Another statement on the same operands, with another beginning."""
         label, operands, type_ = self.sym_name.data, self.operands_by_name, self.result.type
         made = KernelOp(label, statement, operands, type_, init=init, pad=self.pads)
@@ -230,7 +228,7 @@ class GroupOp(PlainOp):
         return {name: cast(TensorType, value.type) for value, name in self.buffers().items()}
 
     @classmethod
-    def parse(cls, parser: Parser) -> GroupOp:
+    def parse(cls, parser: Parser) -> "GroupOp":
         return syntax.parse_group(cls, parser)
 
     def print(self, printer: Printer) -> None:

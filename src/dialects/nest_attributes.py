@@ -1,7 +1,5 @@
 """Attributes of the `nest` dialect: statements, dims, bindings and scalar values."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -26,7 +24,7 @@ class StatementAttr(Data[Statement]):
 
     @staticmethod
     @lru_cache(maxsize=1024)
-    def from_text(text: str) -> StatementAttr:
+    def from_text(text: str) -> "StatementAttr":
         """The attribute of a statement's text; raises `TilewrightError` where it is wrong."""
         return StatementAttr(parse_statement(text))
 

@@ -1,7 +1,5 @@
 """Custom syntax of the `nest` dialect."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -91,7 +89,7 @@ class Signature(CustomDirective):
         printer.print_function_type(self.inputs.get(op), self.result.get(op))
 
 
-def parse_group(cls: type[GroupOp], parser: Parser) -> GroupOp:
+def parse_group(cls: "type[GroupOp]", parser: Parser) -> "GroupOp":
     """`@name dims {n = 1, ...} ins(X = %x, ...) -> types [attributes {...}] {body} [mapping {tree}]`."""
     name = parser.parse_symbol_name()
     parser.parse_keyword("dims")
@@ -117,7 +115,7 @@ def parse_group(cls: type[GroupOp], parser: Parser) -> GroupOp:
     )
 
 
-def print_group(op: GroupOp, printer: Printer) -> None:
+def print_group(op: "GroupOp", printer: Printer) -> None:
     """See `parse_group`."""
     printer.print_string(" ")
     printer.print_symbol_name(op.sym_name.data)

@@ -4,8 +4,6 @@ Numbers with a binary point are i32; every product is proven to stay below 2^31 
 no step shifts by an amount that is not a constant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from zlib import crc32
@@ -48,7 +46,7 @@ class IntegerLayers:
     weights: set[str] = field(default_factory=set[str])
 
     @staticmethod
-    def of(types: Sequence[Tensor]) -> IntegerLayers:
+    def of(types: Sequence[Tensor]) -> "IntegerLayers":
         """A function of such arguments, without layers."""
         return IntegerLayers(Block(arg_types=types))
 

@@ -4,8 +4,6 @@ Addresses are not used, so a program can be run before and after allocation; a l
 For small shapes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast

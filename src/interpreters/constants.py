@@ -1,7 +1,5 @@
 """Constant tensors of a graph: read their arrays, make new ones, compute with them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +30,7 @@ class Constants:
     interpreter: Interpreter
 
     @staticmethod
-    def of(module: ModuleOp) -> Constants:
+    def of(module: ModuleOp) -> "Constants":
         """The constants of `module`, with the resources attached to it."""
         resources = resources_of(module)
         interpreter = Interpreter(module)

@@ -4,8 +4,6 @@
 and the simulator.  Units: bits in declarations of widths, bytes, cycles and pJ elsewhere.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -158,7 +156,7 @@ class Link:
         """How mnemonics and capabilities name the link: `SRC->DST`."""
         return f"{self.src}->{self.dst}"
 
-    def reversed(self) -> Link:
+    def reversed(self) -> "Link":
         """The other half of a `<->`, with the same capabilities the other way round."""
         back = replace(self, src=self.dst, dst=self.src, back=not self.back)
         return replace(back, capabilities=tuple(replace(c, node=back.name) for c in self.capabilities))
@@ -198,7 +196,7 @@ class Mnemonic:
     accumulate: str = ""  # 1-bit field: 1 keeps the target's old value, 0 starts from the identity
     spread_x: str = ""  # efield of dim names (`none` for no dim): which dim the x axis carries
     spread_y: str = ""
-    action: Action | None = None  # control model `loops`: what it configures, instead of executing something
+    action: "Action | None" = None  # control model `loops`: what it configures, instead of executing something
     named: str = ""  # efield whose names stand for the mnemonic in assembly text
 
 

@@ -1,7 +1,5 @@
 """A program of packets as plain data, the instructions of a target that it is made of, and how operands are packed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -73,13 +71,13 @@ class Isa:
         ways = item.width_bytes // self.narrowest(item.memory).width_bytes
         return item.syntax.format(*(number * ways + part for part in range(ways)))
 
-    def effects(self, instruction: Instruction) -> Effects:
+    def effects(self, instruction: "Instruction") -> Effects:
         """What an instruction reads and writes of registers."""
         if instruction not in self._effects:
             self._effects[instruction] = self._effects_of(instruction)
         return self._effects[instruction]
 
-    def _effects_of(self, instruction: Instruction) -> Effects:
+    def _effects_of(self, instruction: "Instruction") -> Effects:
         mnemonic = self.mnemonics[instruction.mnemonic]
         files = dict(mnemonic.registers)
         reads: list[Granule] = []
@@ -255,7 +253,7 @@ class Loop:
 
     label: int
     trips: int
-    body: tuple[Packet | Loop, ...]
+    body: "tuple[Packet | Loop, ...]"
     suffix: str = ""
     end: Instruction | None = None
 

@@ -8,8 +8,6 @@ Padding is that of the networks.  The attention products have 16 heads: ATN1 pro
 ATN3 multiply activations with each other.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from ..errors import TilewrightError
@@ -34,7 +32,7 @@ class Product:
         """Multiplications."""
         return self.heads * self.rows * self.depth * self.columns
 
-    def cut(self) -> Product:
+    def cut(self) -> "Product":
         """A small product with remainders against arrays of 4, 8, 16 and 64."""
         return replace(
             self,
@@ -74,7 +72,7 @@ class Convolution:
         """Multiplications, those by padding counted."""
         return self.output**2 * self.channels * self.depth * self.taps**2
 
-    def cut(self) -> Convolution:
+    def cut(self) -> "Convolution":
         """The corner of the image, and few channels."""
         size = self.taps + 9 * self.stride
         return replace(self, size=min(self.size, size), depth=min(self.depth, 18), channels=min(self.channels, 22))

@@ -1,7 +1,5 @@
 """Statically quantised (QDQ, int8) versions of float networks, made by onnxruntime's quantiser on made data."""
 
-from __future__ import annotations
-
 import logging
 import tempfile
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ normal (He et al., "Delving deep into rectifiers", eq. 10, with the second momen
 place of half the variance before it).
 """
 
-from __future__ import annotations
-
 from math import erf, exp, pi, prod, sqrt
 from typing import NamedTuple
 
@@ -28,7 +26,7 @@ class Moments(NamedTuple):
         """The mean of the squares."""
         return self.mean**2 + self.variance
 
-    def rectified(self) -> Moments:
+    def rectified(self) -> "Moments":
         """After max(x, 0), for a normal x."""
         deviation = sqrt(self.variance)
         ratio = self.mean / deviation

@@ -9,8 +9,6 @@ pixels of a tile and one that comes with every tile, and the largest blocks are 
 for each pixel no less than the best of all tiles does.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -32,7 +30,7 @@ class Case:
     network: Network
     model: Model
     batch: int
-    floors: list[Floor]
+    floors: "list[Floor]"
 
     @cached_property
     def weights(self) -> list[int]:

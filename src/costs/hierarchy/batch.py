@@ -1,7 +1,5 @@
 """Many mappings of one problem on one machine, as arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
@@ -45,11 +43,11 @@ class MappingBatch:
     def __len__(self) -> int:
         return self.temporal.shape[0]
 
-    def part(self, rows: slice | Ints | Bools) -> MappingBatch:
+    def part(self, rows: slice | Ints | Bools) -> "MappingBatch":
         """The mappings of `rows`: a slice, numbers, or for each whether it is one of them."""
         return MappingBatch(*(getattr(self, field.name)[rows] for field in fields(self)))
 
-    def repeated(self, row: int, count: int) -> MappingBatch:
+    def repeated(self, row: int, count: int) -> "MappingBatch":
         """Mapping `row` so many times."""
         return self.part(np.full(count, row))
 

@@ -1,7 +1,5 @@
 """Which part of a tensor a tile touches, and how much of it is moved while loops run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +21,7 @@ class Interval:
     step: int
     count: int
 
-    def clip(self, size: int) -> Interval:
+    def clip(self, size: int) -> "Interval":
         """The part inside `0 .. size - 1` (count 0 if there is none)."""
         first = max(0, -(self.start // self.step))
         last = min(self.count, -((self.start - size) // self.step))

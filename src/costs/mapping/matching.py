@@ -4,8 +4,6 @@ Covenant (Kinzer et al., 2023) matches codelet operations to ACG capabilities by
 is matched, so a new capability needs no name known to the compiler.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import permutations
@@ -37,15 +35,15 @@ class _Found:
     functions: Mapping[str, str]
     immediates: Mapping[str, int | float]
 
-    def access(self, operand: str, access: Access) -> Iterator[_Found]:
+    def access(self, operand: str, access: Access) -> "Iterator[_Found]":
         if self.accesses.get(operand, access) == access:
             yield _Found({**self.accesses, operand: access}, self.functions, self.immediates)
 
-    def function(self, variable: str, name: str) -> Iterator[_Found]:
+    def function(self, variable: str, name: str) -> "Iterator[_Found]":
         if self.functions.get(variable, name) == name:
             yield _Found(self.accesses, {**self.functions, variable: name}, self.immediates)
 
-    def immediate(self, name: str, value: float) -> Iterator[_Found]:
+    def immediate(self, name: str, value: float) -> "Iterator[_Found]":
         if self.immediates.get(name, value) == value:
             yield _Found(self.accesses, self.functions, {**self.immediates, name: value})
 

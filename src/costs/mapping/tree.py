@@ -1,7 +1,5 @@
 """A mapping as plain data: loops, holds, spatial splits and computes, as the `nest` dialect has them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -16,7 +14,7 @@ class Loop:
 
     dim: str
     step: int
-    body: tuple[Node, ...]
+    body: "tuple[Node, ...]"
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class Hold:
     memory: str
     buffers: tuple[str, ...]
     slots: int
-    body: tuple[Node, ...]
+    body: "tuple[Node, ...]"
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class Spatial:
     ways: int
     node: str
     axis: str
-    body: tuple[Node, ...]
+    body: "tuple[Node, ...]"
     step: int | None = None
 
 

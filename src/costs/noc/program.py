@@ -1,7 +1,5 @@
 """Packets of a mapped program: which tile goes to which processing element, and when it may."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod

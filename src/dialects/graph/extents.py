@@ -8,8 +8,6 @@ attribute `graph.open`:
       -> tensor<?xf32, #graph.extents<[4 * n]>> attributes {graph.dims = {n = array<i64: 1, 512, 1>}}
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -45,7 +43,7 @@ class Extent:
     divisor: int = 1
 
     @classmethod
-    def fixed(cls, number: int) -> Extent:
+    def fixed(cls, number: int) -> "Extent":
         """A number."""
         return cls((Term(number, ()),))
 

@@ -1,7 +1,5 @@
 """Layers that reduce: convolution, matrix products, pooling, reduction."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,7 +50,7 @@ def product_type(a: SSAValue, b: SSAValue, bias: SSAValue | None = None) -> Attr
 Window = tuple[Sequence[int], Sequence[int], Sequence[int]]
 
 
-def window_of(op: ConvOp | UnfoldOp | PoolOp) -> Window:
+def window_of(op: "ConvOp | UnfoldOp | PoolOp") -> Window:
     """Strides, pads and dilations of a sliding window."""
     return op.strides.get_values(), op.pads.get_values(), op.dilations.get_values()
 

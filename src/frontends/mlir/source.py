@@ -1,7 +1,5 @@
 """What a reader finds in MLIR text, whatever its dialect: functions of operations with operands, words and values."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -176,7 +174,7 @@ class Region:
     """Arguments and operations of a block."""
 
     arguments: list[tuple[str, Type]] = field(default_factory=list[tuple[str, Type]])
-    ops: list[Op] = field(default_factory=list["Op"])
+    ops: "list[Op]" = field(default_factory=list["Op"])
 
 
 @dataclass

@@ -1,7 +1,5 @@
 """The state of one import: nodes with their attributes as Python values, and the values known so far."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -83,7 +81,7 @@ class Node:
             raise self.error(f"a graph as attribute {name}", "none", kind="parse")
         return value
 
-    def without(self, name: str) -> Node:
+    def without(self, name: str) -> "Node":
         """This node without the attribute `name`."""
         return replace(self, attributes={n: v for n, v in self.attributes.items() if n != name})
 

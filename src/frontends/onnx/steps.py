@@ -6,8 +6,6 @@ mask,1=mask               an input, longer by a number along its last axis in ea
 present.0.key=past.0.key  an output, in whatever shape it is made
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,7 +32,7 @@ class Carry:
     number: int = 0
 
     @staticmethod
-    def parse(text: str) -> Carry:
+    def parse(text: str) -> "Carry":
         """A carry as it is written; `TilewrightError` (kind `usage`) for another text."""
         source, equals, target = text.rpartition("=")
         found = re.fullmatch(r"argmax\((.+)\)", source)

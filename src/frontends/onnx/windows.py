@@ -1,7 +1,5 @@
 """Operators that slide a window over space: convolution, pooling, local response normalisation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -196,7 +194,7 @@ def max_pool(scope: Scope, node: Node) -> Sequence[Value]:
     return (result, _places(scope, node, window)) if node.has_output(1) else (result,)
 
 
-def _places(scope: Scope, node: Node, window: _Window) -> SSAValue:
+def _places(scope: Scope, node: Node, window: "_Window") -> SSAValue:
     """For each window the place of its first largest element: all windows written out, the tap picked by comparison."""
     make, x = Formulas(scope, node), make_real(scope, node)
     shape = shape_of(x)

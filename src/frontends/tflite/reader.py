@@ -4,8 +4,6 @@ A file is a FlatBuffer: tables at offsets that the file names.  An offset out of
 longer than the file, are errors; values stay where they lie, mapped into memory.
 """
 
-from __future__ import annotations
-
 import mmap
 import struct
 from collections.abc import Callable, Mapping, Sequence
@@ -123,7 +121,7 @@ class Scaling:
     zero: Array
     axis: int
 
-    def equals(self, other: Scaling | None) -> bool:
+    def equals(self, other: "Scaling | None") -> bool:
         """Whether equal integers stand for equal numbers, of one scale each."""
         if other is None or self.scale.ndim or other.scale.ndim:
             return False

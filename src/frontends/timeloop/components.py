@@ -1,7 +1,5 @@
 """The components of Timeloop's three ways to write a machine, from DRAM to the arithmetic, with their instances."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -173,7 +171,7 @@ class _Place:
     columns: int
     rows: int
 
-    def inside(self, item: Item) -> _Place:
+    def inside(self, item: Item) -> "_Place":
         """Below a container, or at a component, with `attributes` and `spatial` of its own."""
         attributes = item.find("a node", "attributes")
         spatial = item.find("a node", "spatial")

@@ -1,7 +1,5 @@
 """Timeloop's `mapping` as a value: directives with factors and permutations per level, bypass of data spaces."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -194,7 +192,7 @@ class _Reader:
             if children > MAX_CHILDREN:
                 raise item.error(f"at most {MAX_CHILDREN} spatial children", f"{children}")
 
-    def wrong(self, item: Item, dim: int, loop: Border, given: int) -> Exception:
+    def wrong(self, item: Item, dim: int, loop: "Border", given: int) -> Exception:
         index, kind, factor, residue = loop
         name = self.problem.dims[dim]
         where = f"{kind if kind == 'temporal' else 'spatial'} factor of {name} at {self.names[index]}"

@@ -1,7 +1,5 @@
 """Capacities of buffers to choose from, and prices of groups under all of them at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -111,7 +109,7 @@ class Choices:
             found = self._structures[group] = self.pricer.structure(tuple(bits(group)))
         return found
 
-    def at(self, candidate: int, least: Callable[[int], float] | None = None) -> CapacityEvaluator:
+    def at(self, candidate: int, least: Callable[[int], float] | None = None) -> "CapacityEvaluator":
         """Prices under one candidate; `least` bounds those of groups that were not asked for yet."""
         return CapacityEvaluator(self, candidate, least)
 
