@@ -20,6 +20,7 @@ from .tables import (
     Stores,
     Tally,
     Workspace,
+    compiled,
     inner,
 )
 from .tile_price import price_tile
@@ -251,6 +252,7 @@ def emit(net: Net, model: Model, splits: tuple[Split, ...], batch: int, state: I
             stages, work.ranges, net, state[State.ORDER], (low, high), state[State.TILES, low], batch, model.exact
         )
         if cuts.samples == 0:
+            tally[Tally.UNCUT] = state[State.ORDER, high - 1]
             return UNCUTTABLE
         for place in range(low, high):
             _keep(net, stages, state[State.ORDER, place])
@@ -261,6 +263,24 @@ def emit(net: Net, model: Model, splits: tuple[Split, ...], batch: int, state: I
         low = high
     _sum_up(work)
     return FITS
+
+
+@compiled
+def need_alone(net: Net, state: Ints, layer: int, batch: int, work: Workspace) -> int:
+    """Bytes that a tile of a layer by itself makes and reads, with its weights; -1 where it cannot be cut so.
+
+    In `state` each layer is a group, at the place of its number.  The tile is that of SoMa's model.
+    """
+    stages, ranges = work.stages, work.ranges
+    place_layers(state, stages)
+    cuts = cut_group(stages, ranges, net, state[State.ORDER], (layer, layer + 1), state[State.TILES, layer], batch, 0)
+    if cuts.samples == 0:
+        return -1
+    height, width = ranges[Ranges.ROW_TO, layer, 0], ranges[Ranges.COLUMN_TO, layer, 0]
+    total = stages[Stages.SAMPLES, layer] * stages[Stages.CHANNELS, layer] * height * width
+    for edge in range(net.first_edge[layer], net.first_edge[layer + 1]):
+        total += _source_bytes(net, stages, ranges, layer, edge, (0, 0))
+    return total + net.layers[layer, Layers.WEIGHT_BYTES]
 
 
 @inner

@@ -174,13 +174,13 @@ tile begins, bytes of its result.
 Tally = IntEnum(
     "Tally",
     "LATENCY DRAM_BYTES COMPUTE_CYCLES DRAM_CYCLES PEAK PEAK_POSITION POSITIONS LOADS STORES FREE BOUND "
-    "FREE_HEAD BOUND_HEAD STORE_HEAD UNFINISHED MADE DONE CHANNEL",
+    "FREE_HEAD BOUND_HEAD STORE_HEAD UNFINISHED MADE DONE CHANNEL UNCUT",
     start=0,
 )
 """Places of the tally: latency and total cycles, the largest use of the buffer at no prefetch and where, counts.
 
 For the prefetcher: the next free and bound load and store, the first unfinished store, stores made and transfers begun
-so far, when the channel is free.
+so far, when the channel is free.  UNCUT is the last layer of a fused group that cannot be cut into its tiles.
 """
 
 

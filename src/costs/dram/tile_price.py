@@ -6,11 +6,21 @@ second level of weight buffer, and vector layers move what they read and write t
 
 from math import inf
 
-from ..soma.blocks import SHARINGS, Split, Work, block_of, ceil_div, column_limit, compute_cycles, sharing_possible
+from ..soma.blocks import (
+    SHARINGS,
+    Split,
+    Work,
+    block_of,
+    ceil_div,
+    column_limit,
+    compute_cycles,
+    macs_of,
+    sharing_possible,
+)
 from ..soma.blocks import bus_suffices as _bus_suffices
 from ..soma.hardware import HOP_PJ, MAC_PJ, VECTOR_PJ
 from ..soma.tile_cost import Counts, best_candidate, count_accesses, groups_together
-from .tables import FC, Layers, Model, Net, Workspace, inner
+from .tables import FC, Ints, Layers, Model, Net, Workspace, compiled, inner
 
 KEY_BITS = 21
 """Bits of an extent in a key."""
@@ -57,6 +67,18 @@ def _new_price(
     layers = net.layers
     if layers[layer, Layers.KIND] > FC:
         return _vector_price(net, model, layer, box, read)
+    work = _work(layers, layer, box)
+    if model.exact:
+        cycles, energy = _best_exact(work, splits, model)
+    else:
+        cycles, buffer, core, hops = best_candidate(work, splits, SHARINGS, model.array)
+        energy = buffer + core + hops
+    return (cycles, energy + MAC_PJ * macs_of(work)) if cycles > 0 else (0, inf)
+
+
+@inner
+def _work(layers: Ints, layer: int, box: tuple[int, int, int, int]) -> Work:
+    """The products of a tile."""
     samples, channels, height, width = box
     inputs, filters, groups = layers[layer, Layers.GROUP_CHANNELS], layers[layer, Layers.GROUP_FILTERS], 1
     if layers[layer, Layers.GROUPS] > 1:
@@ -65,7 +87,7 @@ def _new_price(
         filters = channels
     if layers[layer, Layers.MADE_WEIGHTS]:
         samples, groups = 1, groups * samples
-    work = Work(
+    return Work(
         samples,
         inputs,
         filters,
@@ -77,22 +99,18 @@ def _new_price(
         layers[layer, Layers.STRIDE_WIDTH],
         groups,
     )
-    macs = (
-        inputs
-        * filters
-        * layers[layer, Layers.KERNEL_HEIGHT]
-        * layers[layer, Layers.KERNEL_WIDTH]
-        * height
-        * width
-        * samples
-        * groups
-    )
-    if model.exact:
-        cycles, energy = _best_exact(work, splits, model)
-    else:
-        cycles, buffer, core, hops = best_candidate(work, splits, SHARINGS, model.array)
-        energy = buffer + core + hops
-    return (cycles, energy + MAC_PJ * macs) if cycles > 0 else (0, inf)
+
+
+@compiled
+def energies(
+    net: Net, model: Model, splits: tuple[Split, ...], layer: int, box: tuple[int, int, int, int]
+) -> tuple[float, float, float, float]:
+    """pJ of a tile in SoMa's model: in the global buffer, in the cores' buffers, between cores, of arithmetic."""
+    if net.layers[layer, Layers.KIND] > FC:
+        return 0.0, 0.0, 0.0, _vector_price(net, model, layer, box, 0)[1]
+    work = _work(net.layers, layer, box)
+    _, buffer, core, hops = best_candidate(work, splits, SHARINGS, model.array)
+    return buffer, core, hops, MAC_PJ * macs_of(work)
 
 
 @inner

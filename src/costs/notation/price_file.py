@@ -10,11 +10,13 @@ import numpy as np
 from ...errors import TilewrightError
 from ...zoo.schedule_networks import schedule_network
 from ...zoo.schedule_networks.layers import Network
-from ..dram.tables import Ints, Model
+from ..dram.tables import Ints, Model, net_tables
+from ..dram.tile_price import energies
 from ..json_fields import Json, bad, list_of, object_of, read_json
+from ..soma.blocks import splits
 from ..soma.hardware import DRAM_PJ, Hardware, hardware
 from ..soma.run import BAD_LIFE, LATE_START, PlanColumns, Scratch, TransferColumns, first_bad_life, run
-from ..soma.tiling import INPUT, WEIGHT, Fusion, tile_cost, tiles_of
+from ..soma.tiling import INPUT, WEIGHT, Fusion
 from .values import OUTPUT, Choices, Move, Parsed, Tensor, parse
 
 
@@ -73,14 +75,17 @@ def soma_parsed(network: Network, machine: Hardware, fusion: Fusion, batch: int,
 
     Raises TilewrightError (kind `schedule`) for a fusion that does not describe a computation of `network`.
     """
-    model = Model(machine.array, machine.buffer_bytes, machine.dram_bandwidth, 0, machine.array.read_port, exact)
-    found = parse(network, Choices(fusion, batch), model, shared=False)
+    found = parse(network, Choices(fusion, batch), _model(machine, exact), shared=False)
     place = {layer: i for i, layer in enumerate(fusion.order)}
 
     def key(tensor: Tensor) -> tuple[int, int, bool, int, int]:
         return place[tensor.layer], tensor.kind, tensor.source < 0, abs(tensor.source), tensor.tile
 
     return replace(found, tensors=tuple(sorted(found.tensors, key=key)))
+
+
+def _model(machine: Hardware, exact: int = 0) -> Model:
+    return Model(machine.array, machine.buffer_bytes, machine.dram_bandwidth, 0, machine.array.read_port, exact)
 
 
 def moved(parsed: Parsed) -> list[int]:
@@ -153,16 +158,14 @@ def _dram_bytes(parsed: Parsed) -> int:
 
 def energy_by_place(parsed: Parsed, machine: Hardware) -> dict[str, float]:
     """pJ by place in SoMa's model, whenever transfers happen; DRAM at the same price for loads and stores."""
-    found = {"buffer": 0.0, "core": 0.0, "hops": 0.0, "arithmetic": 0.0, "dram": DRAM_PJ * _dram_bytes(parsed)}
+    net, model, ways = net_tables(parsed.network), _model(machine), splits(machine.array.side)
+    found = dict.fromkeys(("buffer", "core", "hops", "arithmetic"), 0.0)
     for group in parsed.choices.fusion.fused_groups:
-        boxes = tiles_of(parsed.network, group, parsed.choices.batch)
         for layer in group.layers:
-            cost = tile_cost(parsed.network, layer, boxes[layer], machine)
-            found["buffer"] += cost.buffer_pj * group.tiles
-            found["core"] += cost.core_pj * group.tiles
-            found["hops"] += cost.hop_pj * group.tiles
-            found["arithmetic"] += cost.arithmetic_pj * group.tiles
-    return found
+            parts = energies(net, model, ways, layer, parsed.boxes[layer])
+            for place, energy in zip(found, parts, strict=True):
+                found[place] += energy * group.tiles
+    return found | {"dram": DRAM_PJ * _dram_bytes(parsed)}
 
 
 def parse_fusion(data: object, where: str = "enc") -> Fusion:

@@ -12,10 +12,10 @@ from ...errors import TilewrightError
 from ...zoo.schedule_networks.layers import Network
 from ..dram import Model, Net, Workspace, net_tables, score, state_of, workspace
 from ..dram.emit import FITS, OVERFLOW, TOO_MANY, UNCUTTABLE
-from ..dram.tables import Edges, Loads, Positions, Stages, Tally
+from ..dram.tables import Edges, Loads, Positions, Ranges, Stages, Tally
 from ..dram.timetable import load_key, tiles_in
 from ..soma.blocks import splits
-from ..soma.tiling import INPUT, OUTPUT, WEIGHT, Fusion, check_fusion, tiles_of
+from ..soma.tiling import INPUT, OUTPUT, WEIGHT, Fusion, check_fusion
 
 __all__ = ["INPUT", "OUTPUT", "WEIGHT", "Choices", "Move", "Parsed", "Tensor", "Tile"]
 
@@ -70,7 +70,10 @@ class Tensor(NamedTuple):
 
 @dataclass(frozen=True)
 class Parsed:
-    """The layer-fusion attributes worked out: tiles in order with their cycles, `tensors`, and the energy of all."""
+    """The layer-fusion attributes worked out: tiles in order with their cycles, `tensors`, and the energy of all.
+
+    `boxes` are samples, channels, rows and columns of a tile of each layer, the first where they differ.
+    """
 
     network: Network
     choices: Choices
@@ -78,6 +81,7 @@ class Parsed:
     tile_cycles: tuple[int, ...]
     tensors: tuple[Tensor, ...]
     energy_pj: float
+    boxes: tuple[tuple[int, int, int, int], ...]
 
     @cached_property
     def number(self) -> dict[tuple[int, int, int, int], int]:
@@ -138,8 +142,16 @@ def parse(network: Network, choices: Choices, model: Model, *, shared: bool = Tr
         outcome = score(net, free, splits(model.array.side), batch, state, work, NO_LIMIT, 0)
         room *= 2
     if outcome == UNCUTTABLE:
-        for group in fusion.fused_groups:
-            tiles_of(network, group, batch)
+        layer = int(work.tally[Tally.UNCUT])
+        group = next(group for group in fusion.fused_groups if layer in group.layers)
+        _, height, width = network.layers[layer].shape
+        raise TilewrightError(
+            "schedule",
+            f"layer {layer} ({network.layers[layer].name})",
+            f"at most {batch} x {height} x {width} tiles of samples, rows and columns",
+            f"{group.tiles} tiles that divisors cannot spread over rows and columns",
+            "use fewer tiles",
+        )
     if outcome not in (FITS, OVERFLOW):
         raise TilewrightError("schedule", network.name, "tiles that the cores can compute", "none", "use other tiles")
     return _parsed(network, choices, net, work)
@@ -160,7 +172,10 @@ def _parsed(network: Network, choices: Choices, net: Net, work: Workspace) -> Pa
         tensors.append(Tensor(OUTPUT, number, tile, -1, *given))
     tiles = tuple(Tile(*item) for item in zip(layer, index))
     cycles = tuple(work.positions[Positions.CYCLES, : len(places)].tolist())
-    return Parsed(network, choices, tiles, cycles, tuple(tensors), float(work.energy[-1]))
+    first = work.ranges[:, :, 0]
+    high, wide = first[Ranges.ROW_TO] - first[Ranges.ROW_FROM], first[Ranges.COLUMN_TO] - first[Ranges.COLUMN_FROM]
+    boxes = zip(*(c.tolist() for c in (work.stages[Stages.SAMPLES], work.stages[Stages.CHANNELS], high, wide)))
+    return Parsed(network, choices, tiles, cycles, tuple(tensors), float(work.energy[-1]), tuple(boxes))
 
 
 def check_schedule(parsed: Parsed, moves: Sequence[Move]) -> None:

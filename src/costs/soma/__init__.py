@@ -8,7 +8,6 @@ and a producer's tile spans all channels of the concatenation that its reader in
 """
 
 from .hardware import CoreArray, Hardware, hardware
-from .tile_cost import TileCost
 from .tiling import FusedGroup, Fusion
 
-__all__ = ["CoreArray", "FusedGroup", "Fusion", "Hardware", "TileCost", "hardware"]
+__all__ = ["CoreArray", "FusedGroup", "Fusion", "Hardware", "hardware"]

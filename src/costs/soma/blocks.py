@@ -86,6 +86,13 @@ def ceil_div(value: int, divisor: int) -> int:
 
 
 @bare
+def macs_of(work: Work) -> int:
+    """Products of all groups."""
+    window = work.kernel_height * work.kernel_width
+    return work.channels * work.filters * window * work.height * work.width * work.batch * work.groups
+
+
+@bare
 def column_limit(work: Work, split: Split, array: CoreArray) -> int:
     """The most columns of a block, 0 where the split is impossible."""
     steps = ceil_div(work.channels, array.vector * split.channels)

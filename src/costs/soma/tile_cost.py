@@ -1,11 +1,10 @@
-"""Cycles and energy of one tile on the core array, or on the vector unit."""
+"""Cycles and energy of one tile on the core array."""
 
 from math import inf
 from typing import NamedTuple
 
-from ..compiled import bare, compiled
+from ..compiled import bare
 from .blocks import (
-    SHARINGS,
     Block,
     Sharing,
     Split,
@@ -15,10 +14,10 @@ from .blocks import (
     ceil_div,
     column_limit,
     compute_cycles,
+    macs_of,
     sharing_possible,
-    splits,
 )
-from .hardware import HOP_PJ, MAC_PJ, VECTOR_PJ, CoreArray, Hardware
+from .hardware import HOP_PJ, MAC_PJ, CoreArray
 
 
 class Counts(NamedTuple):
@@ -152,40 +151,6 @@ def count_accesses(work: Work, split: Split, block: Block, array: CoreArray, sha
     )
 
 
-class TileCost(NamedTuple):
-    """Cycles, and energy in pJ by place: global buffer, buffers in the cores, links between cores, arithmetic."""
-
-    cycles: int
-    buffer_pj: float
-    core_pj: float
-    hop_pj: float
-    arithmetic_pj: float
-
-    @property
-    def energy_pj(self) -> float:
-        """All energy but that of DRAM."""
-        return self.buffer_pj + self.core_pj + self.hop_pj + self.arithmetic_pj
-
-
-INFEASIBLE = TileCost(0, inf, inf, inf, inf)
-"""A tile that no blocking fits into the cores' buffers."""
-
-
-def vector_cost(operations: int, machine: Hardware) -> TileCost:
-    """Cost of `operations` elementary operations on the vector unit, which is charged for no traffic."""
-    return TileCost(-(-operations // machine.array.vector_ops), 0.0, 0.0, 0.0, VECTOR_PJ * operations)
-
-
-def mac_cost(work: Work, machine: Hardware) -> TileCost:
-    """Cost of `work` by the candidate of least energy x cycles; `INFEASIBLE` where there is none."""
-    cycles, buffer, core, hops = _best(work, splits(machine.array.side), SHARINGS, machine.array)
-    if cycles == 0:
-        return INFEASIBLE
-    window = work.kernel_height * work.kernel_width
-    macs = work.channels * work.filters * window * work.height * work.width * work.batch * work.groups
-    return TileCost(cycles, buffer, core, hops, MAC_PJ * macs)
-
-
 @bare
 def groups_together(work: Work, array: CoreArray) -> int:
     """Groups that a core works on at a time."""
@@ -224,9 +189,11 @@ def _candidate(
 def best_candidate(
     work: Work, ways: tuple[Split, ...], sharings: tuple[Sharing, ...], array: CoreArray
 ) -> tuple[int, float, float, float]:
-    together = groups_together(work, array)
-    window = work.kernel_height * work.kernel_width
-    macs = work.channels * work.filters * window * work.height * work.width * work.batch * work.groups
+    """Cycles, and pJ in the global buffer, in the cores and between them, of the candidate of least energy x cycles.
+
+    0 cycles where no blocking fits into the cores' buffers.
+    """
+    together, macs = groups_together(work, array), macs_of(work)
     best = (0, 0.0, 0.0, 0.0)
     least = inf
     for split in ways:
@@ -242,10 +209,3 @@ def best_candidate(
                 if found[0] > 0 and product < least:
                     least, best = product, found
     return best
-
-
-@compiled
-def _best(
-    work: Work, ways: tuple[Split, ...], sharings: tuple[Sharing, ...], array: CoreArray
-) -> tuple[int, float, float, float]:
-    return best_candidate(work, ways, sharings, array)

@@ -3,9 +3,9 @@
 import numpy as np
 
 from ...costs.clock import NO_LIMIT, Limit
-from ...costs.dram.tables import FUSED_GROUP, JOINED, LAYER_GROUP, REUSED, STREAMING, Ints, State, Workspace
-from ...costs.soma.tiling import FusedGroup, input_box, source_box, tiles_of
-from ...errors import InfeasibleError, TilewrightError
+from ...costs.dram.emit import need_alone
+from ...costs.dram.tables import FUSED_GROUP, JOINED, LAYER_GROUP, REUSED, STREAMING, Ints, State, Workspace, workspace
+from ...errors import InfeasibleError
 from ...zoo.schedule_networks.layers import Network
 from .anneal import FAR, Task, best_of
 
@@ -142,21 +142,21 @@ def alone(network: Network, task: Task, limit: int | None = None) -> Ints:
 
     Raises InfeasibleError where a layer's smallest tiles do not fit, or no blocking of them fits the cores.
     """
-    state = uniform_state(len(task.net.layers), LAYER_GROUP, 1)
+    state, work = uniform_state(len(task.net.layers), LAYER_GROUP, 1), workspace(task.net, 1)
     for layer in range(len(network.layers)):
-        _shrink(network, task, state, layer, task.limit if limit is None else limit)
+        _shrink(network, task, state, layer, task.limit if limit is None else limit, work)
     return state
 
 
-def _shrink(network: Network, task: Task, state: Ints, layer: int, limit: int) -> None:
+def _shrink(network: Network, task: Task, state: Ints, layer: int, limit: int, work: Workspace) -> None:
     """Fewest tiles at which layer `layer` fits."""
     least, tiles = -1, 1
     while tiles <= 1 << 12:
-        need = _need(network, task, layer, tiles)
-        if need is None:
+        state[State.TILES, layer] = tiles
+        need = need_alone(task.net, state, layer, task.batch, work)
+        if need < 0:
             break
         if need <= limit:
-            state[State.TILES, layer] = tiles
             return
         least = need if least < 0 else min(least, need)
         tiles *= 2
@@ -166,19 +166,3 @@ def _shrink(network: Network, task: Task, state: Ints, layer: int, limit: int) -
     if weights:
         lever += f"; the layer's weights take {weights} bytes"
     raise InfeasibleError("global buffer", max(least, 0), limit, "bytes", lever, f"layer {layer} ({row.name})")
-
-
-def _need(network: Network, task: Task, layer: int, tiles: int) -> int | None:
-    """Bytes that a tile of the layer by itself takes, None where it cannot be cut so."""
-    try:
-        box = tiles_of(network, FusedGroup((layer,), tiles, 0), task.batch)[layer]
-    except TilewrightError:
-        return None
-    row = network.layers[layer]
-    total = box.size_bytes + network.weight_bytes(layer)
-    for producer in row.producers:
-        read = source_box(network, layer, producer, box)
-        total += read._replace(channels=network.layers[producer].shape.channels).size_bytes
-    for number in row.external:
-        total += input_box(network, layer, box)._replace(channels=network.inputs[number][1].channels).size_bytes
-    return total

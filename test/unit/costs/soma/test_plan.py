@@ -4,13 +4,13 @@ from math import inf
 
 import pytest
 
-from tilewright.costs.soma import Fusion, Hardware, hardware
-from tilewright.costs.soma.tiling import Box, FusedGroup, input_box, source_box, tile_cost, tiles_of
+from tilewright.costs.soma import FusedGroup, Fusion, Hardware, hardware
 from tilewright.errors import TilewrightError
 from tilewright.zoo.schedule_networks import Layer, Network, Shape
 
 from .witness import Plan, plan
 from .witness_prices import double_buffered, evaluate
+from .witness_tiles import Box, input_box, source_box, tile_cost, tiles_of
 
 MACHINE: Hardware = hardware(8, 1, 4, 256, 512)
 MAP = Shape(8, 16, 16)

@@ -1,22 +1,13 @@
 """Costs of single tiles, computed by hand on 4 x 4 cores of 16 x 32 MACs."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
-from numba import njit
 
-from tilewright.costs.compiled import INTERPRETED
 from tilewright.costs.soma import blocks, hardware, tile_cost
 from tilewright.costs.soma.blocks import SHARINGS, Block, Split, Work, splits
 from tilewright.costs.soma.hardware import MAC_PJ, VECTOR_PJ
-from tilewright.costs.soma.tile_cost import INFEASIBLE, Counts, mac_cost, vector_cost
+from tilewright.costs.soma.tile_cost import Counts
 
-
-def entry(function: Any) -> Callable[..., Any]:
-    """A function that only compiled code calls, to be called from here."""
-    return function if INTERPRETED else njit(function.py_func)
-
+from .witness_tiles import INFEASIBLE, entry, mac_cost, vector_cost
 
 block_of, bus_suffices, column_limit = entry(blocks.block_of), entry(blocks.bus_suffices), entry(blocks.column_limit)
 compute_cycles, sharing_possible = entry(blocks.compute_cycles), entry(blocks.sharing_possible)

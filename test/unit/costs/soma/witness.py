@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.costs.dram.tables import Ints, ragged
-from tilewright.costs.soma import FusedGroup, Fusion, Hardware, TileCost
+from tilewright.costs.soma import FusedGroup, Fusion, Hardware
 from tilewright.costs.soma.hardware import DRAM_PJ
-from tilewright.costs.soma.tiling import Box, check_fusion, input_box, source_box, tile_cost, tiles_of
+from tilewright.costs.soma.tiling import check_fusion
 from tilewright.errors import TilewrightError
 from tilewright.zoo.schedule_networks.layers import Network
 
 from .witness_tables import NetworkColumns, StageColumns, place_layers, tensor_table, tile_table
+from .witness_tiles import Box, TileCost, input_box, source_box, tile_cost, tiles_of
 
 PLACES = ("buffer", "core", "hops", "arithmetic")
 """Where energy goes, besides DRAM."""
