@@ -1,4 +1,4 @@
-"""Reductions along axes, and what is written with them: normalisations, softmax, and losses of classification."""
+"""Reductions along axes, and what is written with them: normalisations and softmax."""
 
 from collections.abc import Sequence
 from math import prod
@@ -79,20 +79,15 @@ def product(make: Formulas, x: SSAValue, axis: int) -> SSAValue:
 
 
 def log_softmax(scope: Scope, node: Node) -> Sequence[Value]:
-    """LogSoftmax; before opset 13 over all axes from `axis` on together."""
+    """`x - max - log(sum(exp(x - max)))` along an axis; before opset 13 over all axes from `axis` on together."""
     make, x = Formulas(scope, node), scope.tensor(node, 0)
     shape = shape_of(x)
+    axis = axis_of(node, node.integer("axis", -1 if node.version >= 13 else 1), len(shape), one_past=node.version < 13)
     if node.version < 13:
-        axis = axis_of(node, node.integer("axis", 1), len(shape), one_past=True)
-        flat = make.reshape(x, (prod(shape[:axis]), prod(shape[axis:])))
-        return (make.reshape(log_of_softmax(make, flat, 1), shape),)
-    return (log_of_softmax(make, x, axis_of(node, node.integer("axis", -1), len(shape))),)
-
-
-def log_of_softmax(make: Formulas, x: SSAValue, axis: int) -> SSAValue:
-    """`x - max - log(sum(exp(x - max)))` along an axis."""
+        x, axis = make.reshape(x, (prod(shape[:axis]), prod(shape[axis:]))), 1
     centred = make.sub(x, make.reduce("max", x, [axis]))
-    return make.sub(centred, make.unary("log", make.reduce("sum", make.unary("exp", centred), [axis])))
+    result = make.sub(centred, make.unary("log", make.reduce("sum", make.unary("exp", centred), [axis])))
+    return (make.reshape(result, shape),)
 
 
 def lp_normalization(scope: Scope, node: Node) -> Sequence[Value]:
@@ -219,46 +214,3 @@ def softmax(scope: Scope, node: Node) -> Sequence[Value]:
     flat = scope.emit(graph.ReshapeOp(x, (prod(shape[:axis]), prod(shape[axis:]))), f"{name}.flat")
     result = scope.emit(graph.SoftmaxOp(flat, axis=1), f"{name}.softmax")
     return (scope.emit(graph.ReshapeOp(result, shape), name),)
-
-
-def negative_log_likelihood(scope: Scope, node: Node) -> Sequence[Value]:
-    """NegativeLogLikelihoodLoss."""
-    return (_loss(Formulas(scope, node), scope.tensor(node, 0)),)
-
-
-def softmax_cross_entropy(scope: Scope, node: Node) -> Sequence[Value]:
-    """SoftmaxCrossEntropyLoss, and its logarithms of probabilities."""
-    make = Formulas(scope, node)
-    logs = log_of_softmax(make, scope.tensor(node, 0), 1)
-    return (_loss(make, logs), logs)
-
-
-def _loss(make: Formulas, x: SSAValue) -> SSAValue:
-    """`-weight[label] * x[label]` of each sample; with the mean divided by the sum of weights."""
-    node, scope = make.node, make.scope
-    labels, shape = scope.tensor(node, 1), shape_of(x)
-    reduction = node.text("reduction", "mean")
-    if reduction not in ("none", "sum", "mean") or len(shape) < 2:
-        raise node.error("reduction none, sum or mean of samples with classes", reduction)
-    spread = make.reshape(labels, (shape[0], 1, *shape[2:]))
-    along = (1, shape[1], *(1,) * (len(shape) - 2))
-    found = make.binary("eq", spread, make.counting(shape[1], 1, len(shape), dtype_of(element_of(labels))))
-    weights: SSAValue | None = None
-    if node.has_input(2):
-        weights = make.select(found, make.reshape(scope.tensor(node, 2), along), 0.0)
-    elif "ignore_index" in node.attributes:
-        weights = make.cast(found, np.float32)
-    if "ignore_index" in node.attributes:
-        assert weights is not None
-        ignored = make.binary("eq", spread, node.integer("ignore_index", -100))
-        weights = make.select(ignored, 0.0, weights)
-    chosen = make.select(found, x, 0.0)
-    losses = make.reduce("sum", make.unary("neg", chosen if weights is None else make.mul(chosen, weights)), [1])
-    if reduction == "none":
-        return make.reshape(losses, (shape[0], *shape[2:]))
-    total = make.reduce("sum", losses, range(len(shape)), keepdims=False)
-    if reduction == "sum":
-        return total
-    if weights is None:
-        return make.div(total, float(prod(shape) // shape[1]))
-    return make.div(total, make.reduce("sum", weights, range(len(shape)), keepdims=False))
