@@ -12,6 +12,7 @@ import numpy as np
 
 from ..algebra.element import Array, is_float, limits
 from ..algebra.functions import call_function
+from ..dialects.graph import UnaryKind
 from ..errors import TilewrightError
 
 F32 = np.float32
@@ -184,68 +185,22 @@ def batch_norm(x: Array, scale: Array, bias: Array, mean: Array, variance: Array
     return (x - mean.reshape(shape)) * factor.reshape(shape) + bias.reshape(shape)
 
 
-def _erf(x: Array) -> Array:
-    from scipy.special import erf  # pyright: ignore[reportUnknownVariableType]  # slow to load, seldom needed
+def _scalar(name: str) -> Callable[..., Array]:
+    """A function as values of nests have it, of tensors and perhaps numbers, in the type of the first tensor."""
+    return lambda x, *others: call_function(name, (x, *map(_array, others))).astype(x.dtype, copy=False)
 
-    return np.asarray(erf(x), F32)
+
+def _array(value: Array | float) -> Array:
+    return np.asarray(value, F32) if isinstance(value, float) else value
 
 
-UNARY: dict[str, Callable[..., Array]] = {
-    "identity": lambda x: x,
-    "relu": lambda x: np.maximum(x, x.dtype.type(0)),
-    "exp": np.exp,
-    "log": np.log,
-    "sqrt": np.sqrt,
-    "reciprocal": lambda x: F32(1) / x,
-    "erf": lambda x: _erf(x),
-    "tanh": np.tanh,
-    "sigmoid": lambda x: F32(1) / (F32(1) + np.exp(-x)),
-    "neg": np.negative,
-    "abs": np.abs,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "rint": np.rint,
-    "gelu": lambda x: F32(0.5) * x * (F32(1) + _erf(x * F32(math.sqrt(0.5)))),
-    "gelu_tanh": lambda x: (
-        F32(0.5) * x * (F32(1) + np.tanh(F32(math.sqrt(2 / math.pi)) * (x + F32(0.044715) * x * x * x)))
-    ),
-    "hard_swish": lambda x: x * np.clip(x * F32(1 / 6) + F32(0.5), F32(0), F32(1)),
-    "leaky_relu": lambda x, alpha: np.where(x >= 0, x, F32(alpha) * x),
-    "hard_sigmoid": lambda x, alpha, beta: np.clip(F32(alpha) * x + F32(beta), F32(0), F32(1)),
-    "sign": np.sign,
-    "sin": np.sin,
-    "cos": np.cos,
-    "softplus": lambda x: np.maximum(x, F32(0)) + np.log1p(np.exp(-np.abs(x))),
-    "softsign": lambda x: x / (F32(1) + np.abs(x)),
-    "elu": lambda x, alpha: np.where(x > 0, x, F32(alpha) * np.expm1(np.minimum(x, F32(0)))),
-}
+UNARY = {kind.value: _scalar(kind.value) for kind in UnaryKind}
 """Functions of one element, with alpha and beta where they have them."""
 
-
-def divide(a: Array, b: Array) -> Array:
-    """Quotients; of integers toward zero, and 0 where the divisor is 0."""
-    if a.dtype.kind == "f":
-        return a / b
-    x, y = a.astype(np.int64), b.astype(np.int64)
-    quotient = np.abs(x) // np.maximum(np.abs(y), 1) * np.sign(x) * np.sign(y)
-    return quotient.astype(a.dtype)
-
-
-def _by_scalar_function(name: str) -> Callable[[Array, Array], Array]:
-    """A function of two elements as values of nests have it, in the type of its operands."""
-    return lambda a, b: call_function(name, (a, b)).astype(a.dtype)
-
-
 BINARY: dict[str, Callable[[Array, Array], Array]] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": divide,
-    "max": np.maximum,
-    "min": np.minimum,
-    "pow": _by_scalar_function("pow"),
+    **{"add": np.add, "sub": np.subtract, "mul": np.multiply, "max": np.maximum, "min": np.minimum},
+    **{n: _scalar(n) for n in ("div", "pow", "mod", "eq", "ne", "lt", "le", "gt", "ge", "band", "bor", "bxor")},
     "shr": lambda a, b: (a.astype(np.int64) >> np.clip(b.astype(np.int64), 0, 31)).astype(a.dtype),
-    **{name: _by_scalar_function(name) for name in ("mod", "eq", "ne", "lt", "le", "gt", "ge", "band", "bor", "bxor")},
 }
 """Functions of two elements."""
 
