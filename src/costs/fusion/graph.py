@@ -6,20 +6,7 @@ from typing import NamedTuple
 
 from ...algebra.dag import Dag
 from ...errors import TilewrightError
-from ...zoo.schedule_networks.layers import Network
-
-
-class Shape(NamedTuple):
-    """A feature map of one sample, in elements."""
-
-    channels: int
-    height: int
-    width: int
-
-    @property
-    def volume(self) -> int:
-        """Elements."""
-        return self.channels * self.height * self.width
+from ...zoo.schedule_networks.layers import Network, Shape
 
 
 class Window(NamedTuple):
@@ -192,9 +179,8 @@ def _meets(window: Window, extent: int, read: int) -> bool:
 
 def layer_graph(network: Network) -> LayerGraph:
     """The network with one byte per element; results used as weights, and transposed ones, are read as a whole."""
-    inputs = tuple(Input(name, Shape(*shape)) for name, shape in network.inputs)
-    rows = range(len(network.layers))
-    return LayerGraph(network.name, inputs, tuple(_layer(network, number) for number in rows))
+    inputs = tuple(Input(name, shape) for name, shape in network.inputs)
+    return LayerGraph(network.name, inputs, tuple(_layer(network, number) for number in range(len(network.layers))))
 
 
 def _layer(network: Network, number: int) -> Layer:
@@ -204,8 +190,7 @@ def _layer(network: Network, number: int) -> Layer:
     sources = (*row.inputs, *(-1 - i for i in row.external))
     edges = [Edge(source, *windows) for source in sources]
     edges += [Edge(source, WHOLE, WHOLE) for source in row.weights_from]
-    shape = Shape(*row.shape)
-    return Layer(row.name, row.kind, shape, tuple(edges), network.weight_bytes(number), reduction, taps, groups)
+    return Layer(row.name, row.kind, row.shape, tuple(edges), network.weight_bytes(number), reduction, taps, groups)
 
 
 def _windows(network: Network, number: int) -> tuple[Window, Window]:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.ir import SSAValue
 
 from ...dialects import graph
 from .arguments import broadcast_shape, numpy_type
@@ -11,33 +10,21 @@ from .elementwise import NUMBERS, aligned
 from .formulas import Formulas
 from .scope import Node, Scope, Value
 
-COMPARISONS = {"Equal": "eq", "Less": "lt", "LessOrEqual": "le", "Greater": "gt", "GreaterOrEqual": "ge"}
-"""ONNX operators and the kinds of `graph.binary`."""
-
-LOGIC = {"And": "mul", "Or": "max", "Xor": "ne"}
-"""ONNX operators on bools, and what they are on 0 and 1."""
+PAIRS = {
+    **{"Equal": "eq", "Less": "lt", "LessOrEqual": "le", "Greater": "gt", "GreaterOrEqual": "ge"},
+    **{"And": "mul", "Or": "max", "Xor": "ne"},
+    **{"BitwiseAnd": "band", "BitwiseOr": "bor", "BitwiseXor": "bxor"},
+}
+"""ONNX operators on two tensors of one type, and the kinds of `graph.binary`; bools are 0 and 1."""
 
 SIGNED = ("int8", "int32", "int64")
 
 
-def _pair(scope: Scope, node: Node) -> tuple[SSAValue, SSAValue]:
-    """The two operands, the right one lined up."""
-    left, right = scope.tensor(node, 0), scope.tensor(node, 1)
-    return left, aligned(scope, node, left, right)
-
-
-def comparison(scope: Scope, node: Node) -> Sequence[Value]:
-    """Equal and its kin."""
-    scope.require_type(node, 0, (*NUMBERS, "bool"))
+def paired(scope: Scope, node: Node) -> Sequence[Value]:
+    """Comparisons, logic and operators on bits; the right operand is lined up."""
     scope.require_type(node, 1, (scope.dtype(node, 0).name,))
-    return (Formulas(scope, node).binary(COMPARISONS[node.op], *_pair(scope, node)),)
-
-
-def logic(scope: Scope, node: Node) -> Sequence[Value]:
-    """And, Or, Xor."""
-    scope.require_type(node, 0, ("bool",))
-    scope.require_type(node, 1, ("bool",))
-    return (Formulas(scope, node).binary(LOGIC[node.op], *_pair(scope, node)),)
+    left = scope.tensor(node, 0)
+    return (Formulas(scope, node).binary(PAIRS[node.op], left, aligned(scope, node, left, scope.tensor(node, 1))),)
 
 
 def negation(scope: Scope, node: Node) -> Sequence[Value]:
@@ -125,15 +112,6 @@ def bitwise_not(scope: Scope, node: Node) -> Sequence[Value]:
     """BitwiseNot: -1 - x, modulo the type's size."""
     make, x = Formulas(scope, node), scope.tensor(node, 0)
     return (make.sub(255 if scope.dtype(node, 0).kind == "u" else -1, x),)
-
-
-BITS = {"BitwiseAnd": "band", "BitwiseOr": "bor", "BitwiseXor": "bxor"}
-"""ONNX operators and the kinds of `graph.binary`."""
-
-
-def bitwise(scope: Scope, node: Node) -> Sequence[Value]:
-    """BitwiseAnd, BitwiseOr and BitwiseXor."""
-    return (Formulas(scope, node).binary(BITS[node.op], scope.tensor(node, 0), scope.tensor(node, 1)),)
 
 
 def bit_cast(scope: Scope, node: Node) -> Sequence[Value]:

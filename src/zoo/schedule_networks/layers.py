@@ -23,6 +23,11 @@ class Shape(NamedTuple):
     height: int
     width: int
 
+    @property
+    def volume(self) -> int:
+        """Elements."""
+        return self.channels * self.height * self.width
+
 
 @dataclass(frozen=True)
 class Layer:
