@@ -191,7 +191,7 @@ def _scalar(name: str) -> Callable[..., Array]:
 
 
 def _array(value: Array | float) -> Array:
-    return np.asarray(value, F32) if isinstance(value, float) else value
+    return np.asarray(value, F32) if isinstance(value, float | int) else value
 
 
 UNARY = {kind.value: _scalar(kind.value) for kind in UnaryKind}

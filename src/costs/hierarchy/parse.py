@@ -1,9 +1,14 @@
 """Machines, problems and mappings from and to their JSON forms, with errors that name the entry at fault."""
 
+from collections.abc import Callable
+from functools import partial
 from math import prod
+from typing import Any, TypeVar
 
 from ..json_fields import Json, bad, bandwidth, count, list_of, number, object_of, text
 from .values import Architecture, Level, LevelMapping, Loop, LoopMapping, Problem, Tensor
+
+Value = TypeVar("Value")
 
 ROLES = {"Outputs": "O", "Inputs": "I", "Weights": "W"}
 """Operands of a machine that tensors are by name: the names of Timeloop's layers."""
@@ -51,54 +56,43 @@ def parse_architecture(data: object, where: str = "arch") -> Architecture:
 def architecture_as_json(arch: Architecture) -> Json:
     """The JSON form of a machine; `parse_architecture` reads it back."""
     mac: Json = {"name": arch.mac_name, "instances": arch.mac_instances, "meshX": arch.mac_mesh_x}
-    levels: list[Json] = [
-        {
-            "name": level.name,
-            "entries": level.entries,
-            "instances": level.instances,
-            "meshX": level.mesh_x,
-            "block_size": level.block_size,
-            "energy": level.energy_pj,
-            "read_bandwidth": level.read_bandwidth,
-            "write_bandwidth": level.write_bandwidth,
-            "shared_bandwidth": level.shared_bandwidth,
-            "energy_per_hop": level.hop_energy_pj,
-            "multiple_buffering": level.multiple_buffering,
-            "word_bits": level.word_bits,
-            "write_energy": level.write_energy_pj,
-            "network_bandwidth": level.network_bandwidth,
-            "latency": level.latency_cycles,
-            "keep": None if level.holds is None else list(level.holds),
-        }
-        for level in arch.levels
-    ]
+    levels: list[Json] = []
+    for level in arch.levels:
+        held = None if level.holds is None else list(level.holds)
+        levels.append({**{key: getattr(level, field) for key, (field, _) in LEVEL.items()}, "keep": held})
     mac["energy"] = arch.mac_energy_pj
     return {"name": arch.name, "operands": list(arch.operands), "mac": mac, "levels": levels}
 
 
+def _given(read: Callable[[Json, str, str], Value]) -> Callable[[Json, str, str], Value | None]:
+    """The value under a key, None where there is none."""
+    return lambda data, key, where: None if data.get(key) is None else read(data, key, where)
+
+
+LEVEL: dict[str, tuple[str, Callable[[Json, str, str], Any]]] = {
+    "name": ("name", text),
+    "entries": ("entries", _given(count)),
+    "instances": ("instances", count),
+    "meshX": ("mesh_x", partial(count, default=1)),
+    "block_size": ("block_size", partial(count, default=1)),
+    "energy": ("energy_pj", number),
+    **{key: (key, bandwidth) for key in ("read_bandwidth", "write_bandwidth", "shared_bandwidth")},
+    "energy_per_hop": ("hop_energy_pj", partial(number, default=0.0)),
+    "multiple_buffering": ("multiple_buffering", partial(number, default=1.0)),
+    "word_bits": ("word_bits", partial(count, default=16)),
+    "write_energy": ("write_energy_pj", _given(number)),
+    "network_bandwidth": ("network_bandwidth", bandwidth),
+    "latency": ("latency_cycles", lambda data, key, where: int(number(data, key, where, 0.0))),
+}
+"""Keys of a level, with the field that each is and how it is read; `keep` lists what the level holds."""
+
+
 def _level(data: object, operands: tuple[str, ...], where: str) -> Level:
     level = object_of(data, where)
-    buffering = number(level, "multiple_buffering", where, 1.0)
-    if buffering < 1:
-        raise bad(f"{where}.multiple_buffering", "at least 1", buffering)
-    return Level(
-        name=text(level, "name", where),
-        entries=count(level, "entries", where) if level.get("entries") is not None else None,
-        instances=count(level, "instances", where),
-        mesh_x=count(level, "meshX", where, 1),
-        block_size=count(level, "block_size", where, 1),
-        energy_pj=number(level, "energy", where),
-        read_bandwidth=bandwidth(level, "read_bandwidth", where),
-        write_bandwidth=bandwidth(level, "write_bandwidth", where),
-        shared_bandwidth=bandwidth(level, "shared_bandwidth", where),
-        hop_energy_pj=number(level, "energy_per_hop", where, 0.0),
-        multiple_buffering=buffering,
-        word_bits=count(level, "word_bits", where, 16),
-        write_energy_pj=number(level, "write_energy", where) if level.get("write_energy") is not None else None,
-        network_bandwidth=bandwidth(level, "network_bandwidth", where),
-        latency_cycles=int(number(level, "latency", where, 0.0)),
-        holds=_holds(level.get("keep"), operands, f"{where}.keep"),
-    )
+    given = {field: read(level, key, where) for key, (field, read) in LEVEL.items()}
+    if given["multiple_buffering"] < 1:
+        raise bad(f"{where}.multiple_buffering", "at least 1", given["multiple_buffering"])
+    return Level(**given, holds=_holds(level.get("keep"), operands, f"{where}.keep"))
 
 
 def _holds(data: object, operands: tuple[str, ...], where: str) -> tuple[str, ...] | None:
