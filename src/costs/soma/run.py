@@ -5,7 +5,7 @@ Tiles run in order on the cores, transfers in order on one DRAM channel.
 
 from typing import NamedTuple, Protocol
 
-from ..compiled import compiled
+from ..compiled import bare, compiled
 
 
 class Column(Protocol):
@@ -71,7 +71,7 @@ def first_bad_life(plan: PlanColumns, transfers: TransferColumns) -> int:
     return -1
 
 
-@compiled
+@bare
 def fill_required(plan: PlanColumns, transfers: TransferColumns, required: Column) -> None:
     """How many transfers must be complete when each position ends: loads before their tile, stores by their end."""
     for place in range(len(required)):
@@ -100,7 +100,7 @@ def fill_usage(plan: PlanColumns, transfers: TransferColumns, usage: Column) -> 
     return peak
 
 
-@compiled
+@bare
 def _advance(
     order: Column,
     made: Column,
@@ -122,7 +122,7 @@ def _advance(
     return dram
 
 
-@compiled
+@bare
 def _run_beside(
     order: Column,
     start: Column,
@@ -147,7 +147,7 @@ def _run_beside(
     return done, dram
 
 
-@compiled
+@bare
 def _startable(order: Column, start: Column, done: int, target: int, position: int) -> int:
     """The first transfer from `done` up to `target` that may not begin at `position` yet."""
     while done < target and start[order[done]] <= position:
@@ -155,7 +155,7 @@ def _startable(order: Column, start: Column, done: int, target: int, position: i
     return done
 
 
-@compiled
+@bare
 def _postponable(plan: PlanColumns, transfers: TransferColumns, done: int, target: int, position: int) -> bool:
     """Whether transfers `done` to `target` are loads for the layer of the next tile that may begin with it."""
     if position >= len(plan.tile_layer):
@@ -169,7 +169,7 @@ def _postponable(plan: PlanColumns, transfers: TransferColumns, done: int, targe
     return True
 
 
-@compiled
+@bare
 def latency(plan: PlanColumns, transfers: TransferColumns, scratch: Scratch) -> int:
     """Cycles to the end of the last tile or transfer, -1 where a tile can never begin; needs `required`."""
     order, start, made, cycles = transfers.order, transfers.start, plan.made, plan.transfer_cycles

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...costs.dram.tables import Floats, Ints, Loads, Positions, Stages, Stores, Tally, Workspace, compiled, inner
-from ...costs.soma.run import LEGAL, PlanColumns, Scratch, TransferColumns, run
+from ...costs.soma.run import LEGAL, PlanColumns, Scratch, TransferColumns, fill_required, latency, run
 from .fusion_moves import copy_state
 from .random_numbers import Seed, below, uniform
 
@@ -23,7 +23,8 @@ store; its life and its place in the order.
 
 class Living(NamedTuple):
     """Transfers of a fusion: loads by row, then stores; `order` lists them, `usage` is by position + 1 in bytes,
-    `tile_cycles` and `tile_layer` by position; `required` is scratch by position.
+    `tile_cycles` and `tile_layer` by position; `required`, `tile_begin` and `transfer_begin` are scratch, `places`
+    counts positions.
     """
 
     table: Ints
@@ -32,6 +33,9 @@ class Living(NamedTuple):
     tile_cycles: Ints
     tile_layer: Ints
     required: Ints
+    places: Ints
+    tile_begin: Ints
+    transfer_begin: Ints
 
 
 def living(work: Workspace, group_end: Ints) -> Living:
@@ -69,6 +73,9 @@ def living(work: Workspace, group_end: Ints) -> Living:
         work.positions[Positions.CYCLES, :positions].copy(),
         _tile_layers(work),
         np.zeros(positions + 1, np.int64),
+        np.arange(positions),
+        np.zeros(positions, np.int64),
+        np.zeros(count, np.int64),
     )
     _fill_usage(found, work)
     return found
@@ -95,55 +102,19 @@ def _fill_usage(given: Living, work: Workspace) -> None:
 
 
 @inner
-def _fill_required(given: Living) -> None:
-    required, table = given.required, given.table
-    for place in range(len(required)):
-        required[place] = 0
-    for place in range(len(given.order)):
-        item = given.order[place]
-        deadline = table[END, item] if table[MADE, item] >= 0 else table[POSITION, item]
-        required[deadline] = place + 1
-    required[len(required) - 1] = len(given.order)
-
-
-@inner
 def order_latency(given: Living) -> int:
-    """Cycles to the end of the last tile or transfer, -1 where a tile waits for what may begin only after it."""
-    _fill_required(given)
-    order, table, required = given.order, given.table, given.required
-    time, done, dram, late = 0, 0, 0, 0
-    for position in range(-1, len(given.tile_cycles)):
-        if late > done:
-            while done < late:
-                dram += table[TIME, order[done]]
-                done += 1
-            time = max(time, dram)
-        if position >= 0:
-            time += given.tile_cycles[position]
-        while done < len(order):
-            item = order[done]
-            if table[START, item] > position or (dram < time and table[MADE, item] == position):
-                dram = max(dram, time)
-                break
-            if dram + table[TIME, item] > time:
-                break
-            dram += table[TIME, item]
-            done += 1
-        target = required[position + 1]
-        if target > done:
-            while done < target and table[START, order[done]] <= position:
-                if table[MADE, order[done]] == position:
-                    dram = max(dram, time)
-                dram += table[TIME, order[done]]
-                done += 1
-            for place in range(done, target):
-                item = order[place]
-                if table[START, item] != position + 1 or table[MADE, item] >= 0:
-                    return -1
-                if table[POSITION, item] != position + 1:
-                    return -1
-            time, late = max(time, dram), target
-    return max(time, dram)
+    """Cycles to the end of the last tile or transfer, -1 where a tile waits for what may begin only after it.
+
+    A load that begins with a tile may only be one of that tile: places stand for layers.
+    """
+    table = given.table
+    plan = PlanColumns(
+        given.tile_cycles, given.places, table[POSITION], table[POSITION], table[MADE], table[SIZE], table[TIME]
+    )
+    transfers = TransferColumns(given.order, table[START], table[END])
+    scratch = Scratch(given.required, given.usage, given.tile_begin, given.transfer_begin)
+    fill_required(plan, transfers, given.required)
+    return latency(plan, transfers, scratch)
 
 
 @compiled
