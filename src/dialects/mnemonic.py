@@ -183,7 +183,7 @@ class InstrOp(PlainOp):
         word = machine.words.get(name)
         if word is None:
             raise VerifyException(f"expected a mnemonic among {', '.join(machine.words)}, found {name}")
-        enums = {item.name: dict(item.enum) for item in (*machine.header, *word.mnemonic.fields)}
+        enums = {key: dict(item.enum) for key, item in machine.fields_of(word.mnemonic).items()}
         codes: dict[str, int] = {}
         for field, value in self.fields.data:
             place = word.by_name.get(field)

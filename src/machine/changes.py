@@ -54,10 +54,9 @@ def resources_of(machine: Machine) -> tuple[str, ...]:
     """Paths of what a program may lack: room on chip, bandwidths, and the width of compute nodes that do something."""
     room = [f"{m.name}.depth" for m in machine.memories if not m.offchip and m.depth is not None]
     finite = [link for link in machine.links if link.bandwidth_bytes_per_cycle < inf]
-    offchip = {m.name for m in machine.memories if m.offchip}
     links = [
         f"{end}.bandwidth"
-        for end in dict.fromkeys(_end_of(link, offchip) for link in finite)
+        for end in dict.fromkeys(_end_of(link, machine.offchip) for link in finite)
         if f"{end}.bandwidth" in _slots(machine)
     ]
     widths: list[str] = []

@@ -25,6 +25,15 @@ def repeated(names: Iterable[tuple[str, str]], expected: str) -> Iterator[Compla
         seen.add(name)
 
 
+def exactly(
+    subject: str, what: str, expected: Iterable[str], found: Iterable[str], lever: str = ""
+) -> Iterator[Complaint]:
+    """A complaint if the names found are not those expected, each as often, in any order."""
+    expected, found = list(expected), list(found)
+    if sorted(expected) != sorted(found):
+        yield Complaint(subject, f"{what} {', '.join(expected) or 'none'}", ", ".join(found) or "none", lever)
+
+
 def role_complaints(
     mnemonic: Mnemonic, actions: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
 ) -> Iterator[Complaint]:

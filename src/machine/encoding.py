@@ -230,7 +230,7 @@ def _check(
     if padding.any():
         subject = f"instruction {positions[padding][0]} ({word.mnemonic.name})"
         raise TilewrightError("program", subject, "zeros in the padding", "other bits")
-    for item in (*machine.header, *word.mnemonic.fields):
+    for item in machine.fields_of(word.mnemonic).values():
         if item.enum:
             unknown = ~np.isin(fields[item.name], [code for _, code in item.enum])
             if unknown.any():

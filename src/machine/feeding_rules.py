@@ -13,7 +13,7 @@ from ..algebra.expr import Strided, print_expr
 from ..algebra.formula import evaluate_formula
 from ..errors import TilewrightError
 from .complaint import Complaint
-from .model import Capability, Link, Machine, Memory, Mnemonic, OperandBinding
+from .model import Capability, Link, Machine, Mnemonic, OperandBinding
 from .paths import reachable
 
 
@@ -22,11 +22,10 @@ def feeding_complaints(machine: Machine) -> Iterator[Complaint]:
     if machine.control != "queues":
         return
     moves = [(mnemonic, *_ends(machine, mnemonic)) for mnemonic in machine.mnemonics]
-    offchip = {memory.name for memory in machine.memories if memory.offchip}
     constants = {target.memory for _, target, sources in moves if target is not None and not sources}
     steps = [(s.memory, target.memory) for _, target, sources in moves if target is not None for s in sources]
-    fed = reachable(steps, offchip | constants)
-    drained = reachable([(dst, src) for src, dst in steps], offchip)
+    fed = reachable(steps, constants.union(machine.offchip))
+    drained = reachable([(dst, src) for src, dst in steps], machine.offchip)
     for mnemonic, target, sources in moves:
         subject = f"mnemonic {mnemonic.name}"
         for source in sources:
@@ -59,11 +58,10 @@ class _Narrow:
 
 
 def _narrow(machine: Machine) -> Iterator[_Narrow]:
-    memories: dict[str, Memory] = {memory.name: memory for memory in machine.memories}
     for mnemonic in machine.mnemonics:
-        fields = {item.name: item for item in (*machine.header, *mnemonic.fields)}
+        fields = machine.fields_of(mnemonic)
         for operand in mnemonic.operands:
-            memory, item = memories.get(operand.memory), fields.get(operand.address)
+            memory, item = machine.memory_by_name.get(operand.memory), fields.get(operand.address)
             if memory is None or memory.depth is None or item is None or item.highest >= memory.capacity_bytes - 1:
                 continue
             needed = (memory.capacity_bytes - 1).bit_length()

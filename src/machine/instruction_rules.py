@@ -1,10 +1,10 @@
 """What the instructions of an accelerator must satisfy: words of bits, and bindings of fields to capabilities."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from ..algebra.element import ELEMENT_TYPES
 from ..algebra.expr import access_dims, accesses
-from .complaint import Complaint, repeated
+from .complaint import Complaint, exactly, repeated
 from .loop_rules import loop_complaints
 from .model import Capability, Field, Machine, Mnemonic, OperandBinding
 from .stage_rules import stage_complaints
@@ -130,26 +130,14 @@ def _meaning(machine: Machine, mnemonic: Mnemonic) -> Iterator[Complaint]:
     yield from _flags(machine, mnemonic, capability)
 
 
-def _fields(machine: Machine, mnemonic: Mnemonic) -> dict[str, Field]:
-    return {item.name: item for item in (*machine.header, *mnemonic.fields)}
-
-
 def _ifield(machine: Machine, mnemonic: Mnemonic, word: str, what: str, unsigned: bool) -> Iterator[Complaint]:
     """`word` is an integer literal or an ifield."""
     if word.isdigit():
         return
-    item = _fields(machine, mnemonic).get(word)
+    item = machine.fields_of(mnemonic).get(word)
     if item is None or item.enum or (unsigned and item.signed):
         kind = "an unsigned ifield" if unsigned else "an ifield"
         yield Complaint(f"mnemonic {mnemonic.name}", f"{kind} or a number for {what}", f"`{word}`")
-
-
-def _exactly(
-    subject: str, what: str, expected: Iterable[str], found: Iterable[str], lever: str = ""
-) -> Iterator[Complaint]:
-    expected, found = list(expected), list(found)
-    if sorted(expected) != sorted(found):
-        yield Complaint(subject, f"{what} {', '.join(expected) or 'none'}", ", ".join(found) or "none", lever)
 
 
 def _extents(machine: Machine, mnemonic: Mnemonic, capability: Capability) -> Iterator[Complaint]:
@@ -158,7 +146,7 @@ def _extents(machine: Machine, mnemonic: Mnemonic, capability: Capability) -> It
     named = [dim for dim, _ in mnemonic.extents]
     unbound = next((dim for dim in limits if dim not in named), None)
     lever = f"bind a field or a number to {unbound}: `extents {unbound} FIELD`" if unbound is not None else ""
-    yield from _exactly(subject, "extents of", limits, named, lever)
+    yield from exactly(subject, "extents of", limits, named, lever)
     if not limits:
         yield Complaint(subject, f"a capability with dims, as {mnemonic.node}.{mnemonic.capability} has not", "none")
     for dim, word in mnemonic.extents:
@@ -170,7 +158,7 @@ def _extents(machine: Machine, mnemonic: Mnemonic, capability: Capability) -> It
 def _operands(machine: Machine, mnemonic: Mnemonic, capability: Capability) -> Iterator[Complaint]:
     bound = [operand.operand for operand in mnemonic.operands]
     subject = f"mnemonic {mnemonic.name}"
-    yield from _exactly(subject, "operands", capability.operands, bound)
+    yield from exactly(subject, "operands", capability.operands, bound)
     dims = {access.tensor: access_dims(access) for access in accesses(capability.statement) if access_dims(access)}
     for operand in mnemonic.operands:
         if operand.operand not in capability.operands:
@@ -178,7 +166,7 @@ def _operands(machine: Machine, mnemonic: Mnemonic, capability: Capability) -> I
         yield from _place(machine, mnemonic, capability, operand)
         yield from _operand_types(machine, mnemonic, capability, operand)
         what = f"strides of {operand.operand} for"
-        yield from _exactly(subject, what, dims.get(operand.operand, ()), [dim for dim, _ in operand.strides])
+        yield from exactly(subject, what, dims.get(operand.operand, ()), [dim for dim, _ in operand.strides])
         for dim, word in operand.strides:
             yield from _ifield(machine, mnemonic, word, f"the stride of {operand.operand} over {dim}", False)
 
@@ -188,7 +176,7 @@ def _place(
 ) -> Iterator[Complaint]:
     """The operand's memory is linked the right way with what executes."""
     subject = f"mnemonic {mnemonic.name}"
-    memories = {memory.name: memory for memory in machine.memories}
+    memories = machine.memory_by_name
     if operand.memory not in memories:
         yield Complaint(subject, f"a memory for {operand.operand} among {', '.join(memories)}", f"`{operand.memory}`")
         return
@@ -215,7 +203,7 @@ def _operand_types(
     machine: Machine, mnemonic: Mnemonic, capability: Capability, operand: OperandBinding
 ) -> Iterator[Complaint]:
     """The element type is one that the capability takes there, or an efield of such types."""
-    item = _fields(machine, mnemonic).get(operand.type_name)
+    item = machine.fields_of(mnemonic).get(operand.type_name)
     names = [name for name, _ in item.enum] if item is not None and item.enum else [operand.type_name]
     column = capability.operands.index(operand.operand)
     allowed = list(dict.fromkeys(row[column] for row in capability.types if column < len(row)))
@@ -229,14 +217,14 @@ def _operand_types(
 def _scalars(machine: Machine, mnemonic: Mnemonic, capability: Capability) -> Iterator[Complaint]:
     """Function variables by efields of functions, immediates by fields as wide as their types."""
     subject = f"mnemonic {mnemonic.name}"
-    fields = _fields(machine, mnemonic)
-    yield from _exactly(subject, "functions", dict(capability.functions), [name for name, _ in mnemonic.functions])
+    fields = machine.fields_of(mnemonic)
+    yield from exactly(subject, "functions", dict(capability.functions), [name for name, _ in mnemonic.functions])
     for variable, name in mnemonic.functions:
         allowed = dict(capability.functions).get(variable, ())
         if name not in fields or not {n for n, _ in fields[name].enum or (("", 0),)} <= set(allowed):
             yield Complaint(subject, f"an efield for {variable} with names among {', '.join(allowed)}", f"`{name}`")
     types = dict(capability.immediates)
-    yield from _exactly(subject, "immediates", types, [name for name, _ in mnemonic.immediates])
+    yield from exactly(subject, "immediates", types, [name for name, _ in mnemonic.immediates])
     for immediate, name in mnemonic.immediates:
         bits = 8 * ELEMENT_TYPES[types[immediate]].itemsize if types.get(immediate) in ELEMENT_TYPES else 0
         item = fields.get(name)
@@ -246,7 +234,7 @@ def _scalars(machine: Machine, mnemonic: Mnemonic, capability: Capability) -> It
 
 def _flags(machine: Machine, mnemonic: Mnemonic, capability: Capability) -> Iterator[Complaint]:
     subject = f"mnemonic {mnemonic.name}"
-    fields = _fields(machine, mnemonic)
+    fields = machine.fields_of(mnemonic)
     if mnemonic.accumulate:
         item = fields.get(mnemonic.accumulate)
         if item is None or item.width_bits != 1 or item.enum or item.signed or capability.statement.reduce == "=":

@@ -5,7 +5,7 @@ The meaning of the actions is in `backends.simulator.loops`.
 
 from collections.abc import Iterator
 
-from .complaint import Complaint, role_complaints
+from .complaint import Complaint, exactly, role_complaints
 from .model import Capability, Engine, Field, Machine, Memory, Mnemonic, OperandBinding, Unit
 from .paths import reachable
 
@@ -75,9 +75,8 @@ def instruction_memory(machine: Machine) -> Memory | None:
 
 def _engine(machine: Machine, unit: Unit, engine: Engine) -> Iterator[Complaint]:
     subject = f"unit {unit.name}"
-    memories = {memory.name: memory for memory in machine.memories}
     for name, word in (*engine.granules, *engine.interleave):
-        if name not in memories or not word.isdigit() or int(word) < 1:
+        if name not in machine.memory_by_name or not word.isdigit() or int(word) < 1:
             yield Complaint(subject, "sizes of at least 1 for memories", f"{name} {word}")
     levels = [name for name, _ in engine.levels]
     starts = [int(word) if word.isdigit() else -1 for _, word in engine.levels]
@@ -92,34 +91,32 @@ def _engine(machine: Machine, unit: Unit, engine: Engine) -> Iterator[Complaint]
     if engine.capability not in known:
         yield Complaint(subject, "a capability of a compute node to execute", f"`{engine.node}.{engine.capability}`")
         return
-    yield from _rows(memories, subject, engine, known[engine.capability])
+    yield from _rows(machine, subject, engine, known[engine.capability])
     yield from _feeding(machine, subject, engine, known[engine.capability])
 
 
-def _rows(memories: dict[str, Memory], subject: str, engine: Engine, capability: Capability) -> Iterator[Complaint]:
+def _rows(machine: Machine, subject: str, engine: Engine, capability: Capability) -> Iterator[Complaint]:
     """The engine's operands are those of its capability, and an issue stays inside a row of each memory."""
-    found = [operand.operand for operand in engine.operands]
-    if sorted(found) != sorted(capability.operands):
-        yield Complaint(subject, f"operands {', '.join(capability.operands)}", ", ".join(found) or "none")
+    yield from exactly(subject, "operands", capability.operands, [operand.operand for operand in engine.operands])
     limits = {dim.name: dim.limit for dim in capability.dims}
     for operand in (*engine.operands, *engine.initial):
         reach = _reach(operand, limits)
-        memory = memories.get(operand.memory)
+        memory = machine.memory_by_name.get(operand.memory)
         if memory is None or reach is None:
             yield Complaint(subject, f"{operand.operand} in a memory, with strides in bytes", f"`{operand.memory}`")
         elif not 0 <= reach[0] <= reach[1] < memory.data_width_bits * memory.banks // 8:
             row = memory.data_width_bits * memory.banks // 8
-            found_ = f"bytes {reach[0]} to {reach[1]}"
-            yield Complaint(subject, f"{operand.operand} inside rows of {row} bytes of {memory.name}", found_)
+            found = f"bytes {reach[0]} to {reach[1]}"
+            yield Complaint(subject, f"{operand.operand} inside rows of {row} bytes of {memory.name}", found)
     if any(operand.operand != capability.operands[0] for operand in engine.initial) or len(engine.initial) > 1:
         yield Complaint(subject, f"one `initial {capability.operands[0]}`", "another one")
 
 
 def _feeding(machine: Machine, subject: str, engine: Engine, capability: Capability) -> Iterator[Complaint]:
     """Links bring each operand from off chip to the engine's node, and its result from there off chip."""
-    offchip = [memory.name for memory in machine.memories if memory.offchip]
     links = [(link.src, link.dst) for link in machine.links]
-    fed, drained = reachable(links, offchip), reachable([(dst, src) for src, dst in links], offchip)
+    fed = reachable(links, machine.offchip)
+    drained = reachable([(dst, src) for src, dst in links], machine.offchip)
     read = [o for o in engine.operands if o.operand != capability.operands[0]]
     for operand in (*read, *engine.initial):
         if operand.memory not in fed or (operand.memory, engine.node) not in links:
@@ -149,23 +146,17 @@ def _action(machine: Machine, mnemonic: Mnemonic) -> Iterator[Complaint]:
         return
     bounds = [role for role, _ in action.roles if role in ("last", "iterations")]
     if action.kind == "loop" and len(bounds) != 1:
-        lever = "bind a field of the instruction to one of them"
-        yield Complaint(
-            f"mnemonic {mnemonic.name}",
-            "a bound of the loop, last or iterations",
-            " and ".join(bounds) or "none",
-            lever,
-        )
+        found, lever = " and ".join(bounds) or "none", "bind a field of the instruction to one of them"
+        yield Complaint(f"mnemonic {mnemonic.name}", "a bound of the loop, last or iterations", found, lever)
     for role, word in action.roles:
         yield from _role(machine, mnemonic, role, word)
 
 
 def _role(machine: Machine, mnemonic: Mnemonic, role: str, word: str) -> Iterator[Complaint]:
-    fields = {item.name: item for item in (*machine.header, *mnemonic.fields)}
-    places = {memory.name for memory in machine.memories}
+    fields = machine.fields_of(mnemonic)
     known: set[str] = set()
     if role == "buffer" or role.endswith("_space"):
-        known = places
+        known = {*machine.memory_by_name}
     elif role == "engine":
         known = {unit.name for unit in machine.units}
     elif role == "function":

@@ -49,7 +49,7 @@ def _places(machine: Machine, macro: Macro, capability: Capability) -> Iterator[
     row = tuple(types[operand] for operand in capability.operands)
     if row not in capability.types:
         yield Complaint(subject, f"types that {capability.node}.{capability.name} takes", " ".join(row))
-    memories = [memory.name for memory in machine.memories]
+    memories = machine.memory_by_name
     for operand, memory, _ in macro.places:
         if memory not in memories:
             yield Complaint(subject, f"a memory for {operand} among {', '.join(memories)}", f"`{memory}`")

@@ -113,7 +113,7 @@ _Edges = set[tuple[str, str]]
 
 def _paths(machine: Machine, capability: Capability) -> dict[str, tuple[_Edges, set[str]]]:
     """By operand: the links between memories (outer, inner) that it may take, and the memories on its paths."""
-    memories = {memory.name: memory for memory in machine.memories}
+    memories = machine.memory_by_name
     bound = _bindings(machine, capability)
     inward = {(x.src, x.dst) for x in machine.links if not x.back and {x.src, x.dst} <= memories.keys()}
     inward = {(src, dst) for src, dst in inward if not memories[dst].offchip}
@@ -126,7 +126,7 @@ def _paths(machine: Machine, capability: Capability) -> dict[str, tuple[_Edges, 
         ends = {(x.src, x.dst) if number else (x.dst, x.src) for x in machine.links}
         last = {memory for memory, node in ends if node == capability.node and memory in holding}
         last &= bound.get(name, last)
-        offchip = {m for m in holding if memories[m].offchip}
+        offchip = holding & {*machine.offchip}
         on_path = reachable(edges, offchip) & reachable(((b, a) for a, b in edges), last)
         found[name] = ({(a, b) for a, b in edges if {a, b} <= on_path}, on_path)
     return found

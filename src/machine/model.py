@@ -333,6 +333,20 @@ class Machine:
         return next((c for owner in owners for c in owner.capabilities if c.name == by.capability), None)
 
     @cached_property
+    def memory_by_name(self) -> dict[str, Memory]:
+        """Its memories, by their names."""
+        return {memory.name: memory for memory in self.memories}
+
+    @cached_property
+    def offchip(self) -> tuple[str, ...]:
+        """The names of the memories off chip."""
+        return tuple(memory.name for memory in self.memories if memory.offchip)
+
+    def fields_of(self, mnemonic: Mnemonic) -> dict[str, Field]:
+        """The fields of an instruction by their names: the header's, then its own."""
+        return {item.name: item for item in (*self.header, *mnemonic.fields)}
+
+    @cached_property
     def words(self) -> dict[str, Word]:
         """The instruction word of each mnemonic, by the mnemonic's name."""
         return {mnemonic.name: self.word(mnemonic) for mnemonic in self.mnemonics}

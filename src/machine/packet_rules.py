@@ -148,14 +148,13 @@ def _place(
 ) -> Iterator[Complaint]:
     subject, files = f"mnemonic {item.name}", {name: file for name, file in item.registers}
     by_name = {file.name: file for file in isa.files}
-    offchip = [memory.name for memory in machine.memories if memory.offchip]
     base = by_name.get(files.get(place.base, ""))
     signed = [field.name for field in item.fields]
     where = f"{place.operand} {place.memory}[{place.base}]"
     if base is None or (place.offset and place.offset not in signed):
         yield Complaint(subject, "register fields as bases and ifields as offsets of operands", where)
         return
-    if place.memory in offchip:
+    if place.memory in machine.offchip:
         if base.name != isa.base or place.rotated:
             yield Complaint(subject, f"an address in a register of {isa.base}, not rotated", where)
     elif base.memory != place.memory or place.offset:
@@ -173,7 +172,7 @@ def _place(
     extents = dict(item.extents)
     size = ELEMENT_TYPES[place.type_name].itemsize
     reach = size + sum(int(word) * (int(extents[dim]) - 1) for dim, word in strides.items())
-    if place.memory not in offchip and reach > base.width_bytes:
+    if place.memory not in machine.offchip and reach > base.width_bytes:
         yield Complaint(subject, f"an operand {place.operand} within {base.width_bytes} bytes", f"{reach}", "narrow it")
     links = {(link.src, link.dst) for link in machine.links}
     node = tuple(item.node.split("->"))

@@ -62,7 +62,7 @@ def complaints(machine: Machine) -> Iterator[Complaint]:
             yield Complaint(f"unit {unit.name}", "a depth of at least 0 and below 2^62", f"{unit.depth}")
     for memory in machine.memories:
         yield from _memory(machine, memory)
-    if not any(memory.offchip for memory in machine.memories):
+    if not machine.offchip:
         yield Complaint(subject, "a memory that is `offchip`", "none", "mark the memory that holds inputs and outputs")
     for link in machine.links:
         yield from _link(machine, link)
@@ -156,7 +156,7 @@ def _ports(subject: str, memory: Memory) -> Iterator[Complaint]:
 
 def _link(machine: Machine, link: Link) -> Iterator[Complaint]:
     subject = f"link {link.name}"
-    memories = {memory.name for memory in machine.memories}
+    memories = machine.memory_by_name.keys()
     nodes = memories | {compute.name for compute in machine.computes}
     unknown = [name for name in (link.src, link.dst) if name not in nodes]
     if unknown:
@@ -165,11 +165,9 @@ def _link(machine: Machine, link: Link) -> Iterator[Complaint]:
         yield Complaint(subject, "two different nodes", f"{link.src} twice")
     limited = link.bandwidth_bytes_per_cycle < math.inf
     if link.bandwidth_bytes_per_cycle < MIN_BANDWIDTH or (machine.mnemonics and not limited):
-        found, lever = (
-            f"{link.bandwidth_bytes_per_cycle}" if limited else "none",
-            "give the bytes that it moves in a cycle",
-        )
-        yield Complaint(subject, f"a positive bandwidth, at least {MIN_BANDWIDTH:g}", found, lever)
+        found = f"{link.bandwidth_bytes_per_cycle}" if limited else "none"
+        expected, lever = f"a positive bandwidth, at least {MIN_BANDWIDTH:g}", "give the bytes that it moves in a cycle"
+        yield Complaint(subject, expected, found, lever)
     if not 0 <= link.latency_cycles < MAX_BYTES:
         yield Complaint(subject, "a latency of at least 0 and below 2^62 cycles", f"{link.latency_cycles}")
     if not NAME.fullmatch(link.channel) and link.channel != default_channel(machine, link):
@@ -192,7 +190,7 @@ def default_channel(machine: Machine, link: Link) -> str:
 
 def _cycle(machine: Machine) -> Iterator[Complaint]:
     """Memories from off-chip inward: links into off-chip memories and back halves of `<->` lead outward."""
-    memories = {memory.name: memory for memory in machine.memories}
+    memories = machine.memory_by_name
     inward = [x for x in machine.links if not x.back and {x.src, x.dst} <= memories.keys()]
     inward = [link for link in inward if not memories[link.dst].offchip]
     sorter: TopologicalSorter[str] = TopologicalSorter()
@@ -219,14 +217,13 @@ def _compute(machine: Machine, compute: Compute) -> Iterator[Complaint]:
     if min(compute.instances_x, compute.instances_y) < 1 or compute.instances_x * compute.instances_y > MAX_INSTANCES:
         found = f"[{compute.instances_x}][{compute.instances_y}]"
         yield Complaint(subject, f"1 to {MAX_INSTANCES} instances", found)
-    offchip = [memory.name for memory in machine.memories if memory.offchip]
     forth = [(link.src, link.dst) for link in machine.links]
     lever = f"link {compute.name} with a memory"
-    if compute.name not in reachable(forth, offchip):
+    if compute.name not in reachable(forth, machine.offchip):
         yield Complaint(subject, "a path of links from an off-chip memory", "none", lever)
-    if compute.name not in reachable([(dst, src) for src, dst in forth], offchip):
+    if compute.name not in reachable([(dst, src) for src, dst in forth], machine.offchip):
         yield Complaint(subject, "a path of links to an off-chip memory", "none", lever)
-    memories = {memory.name for memory in machine.memories}
+    memories = machine.memory_by_name
     fed = any(src in memories and dst == compute.name for src, dst in forth)
     drained = any(src == compute.name and dst in memories for src, dst in forth)
     for capability in compute.capabilities:

@@ -37,7 +37,7 @@ def instances(node: Compute, axis: str) -> int:
 def _choices(machine: Machine, mnemonic: Mnemonic, axis: str) -> list[str]:
     """Dims that an instruction may spread over an axis."""
     name = mnemonic.spread_x if axis == "x" else mnemonic.spread_y
-    fields = {item.name: item for item in (*machine.header, *mnemonic.fields)}
+    fields = machine.fields_of(mnemonic)
     return [dim for dim, _ in fields[name].enum if dim != "none"] if name in fields else []
 
 

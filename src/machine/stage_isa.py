@@ -32,13 +32,13 @@ class StageIsa:
         capability = machine.executed(self.products)
         assert capability is not None
         self.lanes, self.depth = (dim.limit for dim in capability.dims)
-        memories = {memory.name: memory for memory in machine.memories}
-        target, rows, blocks = (self._memory(memories, self.products, name) for name in capability.operands)
-        self.sums, self.rows, self.blocks, self.micro = target, rows, blocks, memories[self.stages.microops]
+        target, rows, blocks = (self._memory(self.products, name) for name in capability.operands)
+        self.sums, self.rows, self.blocks = target, rows, blocks
+        self.micro = machine.memory_by_name[self.stages.microops]
         shadows = {original: narrow for narrow, original in self.stages.shadows}
         if target.name not in shadows:
             raise TilewrightError("target", machine.name, f"a shadow of {target.name} to store", "none")
-        self.results = memories[shadows[target.name]]
+        self.results = machine.memory_by_name[shadows[target.name]]
         self.store = self._copy(self.results, False)
         self.loads = {memory.name: self._copy(memory, True) for memory in (rows, blocks, self.micro, target)}
         self.loading, self.computing, self.storing = (self.loads[rows.name].unit, self.products.unit, self.store.unit)
@@ -56,8 +56,9 @@ class StageIsa:
                     return mnemonic
         raise TilewrightError("target", self.machine.name, f"an instruction of {operands} operands: {kind}", "none")
 
-    def _memory(self, memories: dict[str, Memory], mnemonic: Mnemonic, operand: str) -> Memory:
-        return memories[next(binding.memory for binding in mnemonic.operands if binding.operand == operand)]
+    def _memory(self, mnemonic: Mnemonic, operand: str) -> Memory:
+        name = next(binding.memory for binding in mnemonic.operands if binding.operand == operand)
+        return self.machine.memory_by_name[name]
 
     def _copy(self, memory: Memory, inward: bool) -> Mnemonic:
         """The instruction that copies elements as they are."""

@@ -90,7 +90,7 @@ def _microops(machine: Machine) -> Iterator[Complaint]:
 
 
 def _shadow(machine: Machine, narrow: str, original: str) -> Iterator[Complaint]:
-    memories = {memory.name: memory for memory in machine.memories}
+    memories = machine.memory_by_name
     subject = f"shadow {narrow}"
     if narrow not in memories or original not in memories:
         yield Complaint(subject, f"memories among {', '.join(memories)}", f"{narrow} and {original}")
@@ -121,7 +121,7 @@ def _action(machine: Machine, mnemonic: Mnemonic) -> Iterator[Complaint]:
 
 
 def _number(machine: Machine, mnemonic: Mnemonic, word: str, what: str) -> Iterator[Complaint]:
-    fields = {item.name: item for item in (*machine.header, *mnemonic.fields)}
+    fields = machine.fields_of(mnemonic)
     if not word.isdigit() and (word not in fields or fields[word].enum or fields[word].signed):
         yield Complaint(f"mnemonic {mnemonic.name}", f"an unsigned ifield or a number for {what}", f"`{word}`")
     if word in fields and fields[word].width_bits > MAX_LOOP_BITS:
@@ -131,7 +131,7 @@ def _number(machine: Machine, mnemonic: Mnemonic, word: str, what: str) -> Itera
 def _copy(machine: Machine, mnemonic: Mnemonic, capability: Capability) -> Iterator[Complaint]:
     """The link has one end off chip, and the capability copies an element of the memory at the other end."""
     subject = f"mnemonic {mnemonic.name}"
-    memories = {memory.name: memory for memory in machine.memories}
+    memories = machine.memory_by_name
     ends = next(((x.src, x.dst) for x in machine.links if x.name == mnemonic.node), None)
     if ends is None or not set(ends) <= memories.keys() or sum(memories[end].offchip for end in ends) != 1:
         yield Complaint(subject, "a link between a memory off chip and one on chip to copy over", mnemonic.node)
@@ -210,7 +210,7 @@ def _reach(
     machine: Machine, mnemonic: Mnemonic, word: str, memory: Memory, micro: tuple[Field, ...]
 ) -> Iterator[Complaint]:
     """A field numbers all elements of a memory; one of micro-ops where those are given."""
-    fields = {item.name: item for item in (micro or (*machine.header, *mnemonic.fields))}
+    fields = {item.name: item for item in micro} or machine.fields_of(mnemonic)
     subject = f"mnemonic {mnemonic.name}"
     if word not in fields:
         where = "of micro-ops" if micro else "of the instruction"
@@ -228,17 +228,11 @@ def _scalars(mnemonic: Mnemonic, capability: Capability) -> Iterator[Complaint]:
     if [name for name, _ in mnemonic.functions] != [name for name, _ in capability.functions]:
         yield Complaint(subject, "a field for each function variable", f"{len(mnemonic.functions)} functions")
     for variable, name in mnemonic.functions:
-        allowed = dict(capability.functions).get(variable, ())
-        if (
-            name not in fields
-            or not fields[name].enum
-            or not {n for n, _ in fields[name].enum} <= set(allowed) & FUNCTION_CODES.keys()
-        ):
-            yield Complaint(
-                subject,
-                f"an efield for {variable} with names among {', '.join(sorted(set(allowed) & FUNCTION_CODES.keys()))}",
-                f"`{name}`",
-            )
+        allowed = FUNCTION_CODES.keys() & dict(capability.functions).get(variable, ())
+        names = {n for n, _ in fields[name].enum} if name in fields else set[str]()
+        if not names or not names <= allowed:
+            expected = f"an efield for {variable} with names among {', '.join(sorted(allowed))}"
+            yield Complaint(subject, expected, f"`{name}`")
     if [name for name, _ in mnemonic.immediates] != [name for name, _ in capability.immediates]:
         yield Complaint(subject, "a field for each immediate", f"{len(mnemonic.immediates)} immediates")
     for immediate, name in mnemonic.immediates:

@@ -43,11 +43,11 @@ def _refuse(machine: Machine, expected: str, found: str) -> TilewrightError:
 def _dram(machine: Machine) -> tuple[Link, Memory]:
     """The link out of DRAM with the largest memory behind it, of those that compute nodes write results to."""
     written = {link.dst for link in machine.links if link.src in {compute.name for compute in machine.computes}}
-    memories = {memory.name: memory for memory in machine.memories}
+    memories = machine.memory_by_name
     found = [
         (link, memories[link.dst])
         for link in machine.links
-        if link.src in memories and memories[link.src].offchip and link.dst in memories and link.dst in written
+        if link.src in machine.offchip and link.dst in memories and link.dst in written
     ]
     if not found:
         raise _refuse(machine, "a memory that is `offchip`, linked to a buffer of results", "none")

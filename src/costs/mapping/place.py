@@ -43,11 +43,10 @@ def _bound_memories(machine: Machine, capability: Capability) -> tuple[dict[str,
 
 
 def _linked(machine: Machine, capability: Capability, is_target: bool) -> str:
-    memories = {memory.name for memory in machine.memories}
     node = capability.node
     for link in machine.links:
         here, there = (link.src, link.dst) if is_target else (link.dst, link.src)
-        if here == node and there in memories:
+        if here == node and there in machine.memory_by_name:
             return there
     way = "from" if is_target else "to"
     raise TilewrightError("target", f"compute {node} of {machine.name}", f"a link {way} a memory", "none")
@@ -76,7 +75,7 @@ def buffer_memories(group: Group, places: tuple[Place, ...], machine: Machine) -
 
 def memory_of(machine: Machine, name: str) -> Memory:
     """A memory by name."""
-    return next(memory for memory in machine.memories if memory.name == name)
+    return machine.memory_by_name[name]
 
 
 def memory_path(machine: Machine, src: str, dst: str) -> tuple[Link, ...]:
@@ -84,10 +83,9 @@ def memory_path(machine: Machine, src: str, dst: str) -> tuple[Link, ...]:
 
     Raises `TilewrightError` (kind `target`) if there is none.
     """
-    memories = {memory.name for memory in machine.memories}
     between: dict[tuple[str, str], Link] = {}
     for link in machine.links:
-        if {link.src, link.dst} <= memories:
+        if {link.src, link.dst} <= machine.memory_by_name.keys():
             between.setdefault((link.src, link.dst), link)
     path = shortest_path(between, src, dst)
     if path is None:
@@ -99,7 +97,6 @@ def memory_path(machine: Machine, src: str, dst: str) -> tuple[Link, ...]:
 
 def offchip(machine: Machine) -> Memory:
     """The memory that holds whole tensors; raises `TilewrightError` (kind `target`) if none is off chip."""
-    found = next((memory for memory in machine.memories if memory.offchip), None)
-    if found is None:
+    if not machine.offchip:
         raise TilewrightError("target", f"target {machine.name}", "an off-chip memory", "none")
-    return found
+    return machine.memory_by_name[machine.offchip[0]]

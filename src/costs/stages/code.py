@@ -202,12 +202,11 @@ def element_type(machine: Machine, memory: Memory) -> np.dtype[Any]:
 def moved_types(machine: Machine) -> dict[int, np.dtype[Any]]:
     """For each mnemonic that copies, by number, the type of the numbers off chip."""
     found: dict[int, np.dtype[Any]] = {}
-    offchip = {memory.name for memory in machine.memories if memory.offchip}
     for number, mnemonic in enumerate(machine.mnemonics):
         if mnemonic.action is not None and mnemonic.action.kind == "copy":
             link = next(link for link in machine.links if link.name == mnemonic.node)
             kinds = _capability(machine, mnemonic).types[0]
-            found[number] = np.dtype(ELEMENT_TYPES[kinds[link.src in offchip]])
+            found[number] = np.dtype(ELEMENT_TYPES[kinds[link.src in machine.offchip]])
     return found
 
 
