@@ -79,7 +79,10 @@ def _value(program: Program, tensor: TensorPlacement, inputs: Inputs) -> NDArray
     if tensor.name not in (inputs if is_input else program.constants):
         raise TilewrightError("inputs", tensor.name, f"an array for the {tensor.role}", "none")
     dtype = np.dtype(tensor.dtype)
-    stored = np.asarray(inputs[tensor.name]) if is_input else program.constants.as_stored(tensor.name)
+    try:
+        stored = np.asarray(inputs[tensor.name]) if is_input else program.constants.as_stored(tensor.name)
+    except ValueError as error:  # rows of several lengths
+        raise TilewrightError("inputs", tensor.name, f"an array of shape {tuple(tensor.shape)}", f"{error}") from error
     array = of_type(stored, dtype)
     if array.dtype == np.bool_ and dtype == np.uint8:
         array = array.astype(np.uint8)

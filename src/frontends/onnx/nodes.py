@@ -101,7 +101,7 @@ class Nodes:
         function = self.functions.of_model(node.proto)
         if function is not None:
             return self._call(node, function)
-        _check_count(node)
+        _check_form(node)
         if node.proto.domain == expansion.DOMAIN and node.op in expansion.MAKERS:
             return expansion.MAKERS[node.op](self.scope, node)
         if node.proto.domain not in ("", "ai.onnx"):
@@ -220,8 +220,8 @@ class Nodes:
         return self.scope.cast(value, dtype, name or "")
 
 
-def _check_count(node: Node) -> None:
-    """A node has as many inputs as its operator takes, where ONNX defines it."""
+def _check_form(node: Node) -> None:
+    """A node has as many inputs as its operator takes, and no attributes but its own, where ONNX defines it."""
     schema = schema_of(node.op, node.version, node.proto.domain)
     if schema is None:
         return
@@ -229,3 +229,7 @@ def _check_count(node: Node) -> None:
     if not low <= len(node.inputs) <= high:
         wanted = f"{low}" if low == high else f"at least {low}" if high > 1000 else f"{low} to {high}"
         raise node.error(f"{wanted} inputs", f"{len(node.inputs)}", kind="parse")
+    for name in node.attributes:
+        if name not in schema.attributes:
+            known = ", ".join(sorted(schema.attributes)) or "none"
+            raise node.error(f"attributes of the operator in opset {node.version}: {known}", name, kind="parse")

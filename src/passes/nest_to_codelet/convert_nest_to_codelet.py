@@ -94,7 +94,8 @@ class _Converter:
         """The program of the function."""
         for value, name in zip(self.function.body.block.args, argument_names(self.function), strict=True):
             if name in self.taken:
-                raise TilewrightError("unsupported", name, "inputs and outputs with different names", "one of both")
+                expected, lever = "inputs and outputs with different names", "name the output of an Identity of it"
+                raise TilewrightError("unsupported", name, expected, "one of both", lever)
             self._tensor(value, name, Role.INPUT)
         for op in self.function.body.block.ops:
             self._op(op)

@@ -59,6 +59,8 @@ def test_inputs_are_checked(target: str):
         tilewright.simulate(program, inputs | {"A": inputs["A"][:3]})
     with pytest.raises(tilewright.TilewrightError, match="an array for the input"):
         tilewright.simulate(program, {"A": inputs["A"]})
+    with pytest.raises(tilewright.TilewrightError, match=r"A: expected an array .*inhomogeneous"):
+        tilewright.simulate(program, {**inputs, "A": [[1, 2], [3]]})  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize("target", TARGETS)

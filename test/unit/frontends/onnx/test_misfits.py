@@ -76,3 +76,17 @@ def test_random_nodes(seed: int) -> None:
         constant_inputs(proto)
         with suppress(TilewrightError):
             import_onnx(proto)
+
+
+def test_attributes_that_an_operator_does_not_have():
+    """A slope under another name would be the default one, without a word."""
+    inputs = [helper.make_tensor_value_info(name, 1, [1, 8]) for name in "xy"]
+
+    def given(name: str, version: int) -> ModelProto:
+        nodes = [helper.make_node("LeakyRelu", ["x"], ["y"], **{name: 0.5})]
+        made = helper.make_graph(nodes, "g", inputs[:1], inputs[1:])
+        return helper.make_model(made, opset_imports=[helper.make_opsetid("", version)])
+
+    with pytest.raises(TilewrightError, match=r"LeakyRelu.*expected attributes .* opset 17: alpha, found alfa"):
+        import_onnx(given("alfa", 17))
+    import_onnx(given("alpha", 17))
