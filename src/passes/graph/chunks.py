@@ -46,7 +46,7 @@ def made_axes(op: graph.LayerOp, along: Along) -> dict[int, Along] | None:
             return {1: along._replace(axis=len(shape_of(op.b)) - 1)}
         case graph.GemmOp() if axis == 1 and is_weight(op.b):
             return {1: along._replace(axis=1 if op.trans_b is None else 0)} | _broadcast(op, along, [2])
-        case graph.ConvOp() if axis == 1 and is_weight(op.w) and op.groups.value.data == 1:
+        case graph.ConvOp() if axis == 1 and is_weight(op.w) and (is_grouped(op) or op.groups.value.data == 1):
             return dict.fromkeys(range(1, len(op.operands)), along._replace(axis=0))
         case graph.ConvOp() if axis == 1 and is_weight(op.w) and _is_depthwise(op):
             return {0: along} | dict.fromkeys(range(1, len(op.operands)), along._replace(axis=0))
@@ -114,6 +114,11 @@ def _is_depthwise(op: graph.ConvOp) -> bool:
     return op.groups.value.data == shape_of(op.x)[1] == shape_of(op.result)[1]
 
 
+def is_grouped(op: Operation) -> bool:
+    """Whether a convolution makes the channels of each group of several; a chunk of these is in one group."""
+    return isinstance(op, graph.ConvOp) and op.groups.value.data > 1 and not _is_depthwise(op)
+
+
 OpT = TypeVar("OpT", bound=Operation)
 
 
@@ -155,9 +160,19 @@ def on_chunk(
             operands[index] = cut[value]
         if op is last and op.result not in axes and chunk.number:
             operands = operands[:2]
+        if isinstance(op, graph.ConvOp) and is_grouped(op):
+            operands[0] = _group(op, axes[op.result], chunk, before)
         made = insert(_on_chunk(op, operands, axes.get(op.result), chunk), before)
         cut[op.result] = made.result
     return made
+
+
+def _group(op: graph.ConvOp, along: Along, chunk: Chunk, before: Operation) -> SSAValue:
+    """The channels that a chunk of a grouped convolution reads: those of its group."""
+    groups, (samples, channels, *pixels) = op.groups.value.data, shape_of(op.x)
+    number = chunk.start // along.grain * groups // shape_of(op.result)[1]
+    starts, sizes = [0, number * (channels // groups), *(0 for _ in pixels)], [samples, channels // groups, *pixels]
+    return insert(graph.SliceOp(op.x, starts=starts, sizes=sizes), before).result
 
 
 def _on_chunk(op: graph.LayerOp, operands: list[SSAValue], along: Along | None, chunk: Chunk) -> graph.LayerOp:
@@ -166,7 +181,7 @@ def _on_chunk(op: graph.LayerOp, operands: list[SSAValue], along: Along | None, 
     if along is not None:
         shape[along.axis] = (chunk.end - chunk.start) // along.grain
         if isinstance(op, graph.ConvOp) and op.groups.value.data > 1:
-            properties["groups"] = int_attr(shape[along.axis])
+            properties["groups"] = int_attr(1 if is_grouped(op) else shape[along.axis])
     if isinstance(op, graph.TransposeOp) and _keeps_order(shape_of(operands[0]), op.perm.get_values()):
         kind = graph.ReshapeOp
         del properties["perm"]

@@ -16,7 +16,7 @@ from xdsl.rewriter import Rewriter
 from ...dialects import graph
 from ...dialects.types import shape_of, size_bytes, tensor_type
 from ...interpreters.constants import Constants, base_name
-from .chunks import Along, Chunk, insert, is_weight, made_axes, on_chunk, summed_axes
+from .chunks import Along, Chunk, insert, is_grouped, is_weight, made_axes, on_chunk, summed_axes
 from .graph_fuse import ELEMENTWISE
 from .identities import renamed
 
@@ -70,6 +70,11 @@ class Hidden:
         return lcm(*(along.grain for along in self.axes.values()))
 
     @property
+    def groups(self) -> int:
+        """Parts of the axis of which each chunk is in one: the groups of convolutions."""
+        return lcm(*(op.groups.value.data for op in self.layers if isinstance(op, graph.ConvOp) and is_grouped(op)))
+
+    @property
     def head_bytes(self) -> int:
         """Bytes of the largest tensor of one head that is read by others than what follows it element by element, or of
         the sum of all heads."""
@@ -95,7 +100,8 @@ class Hidden:
     def ranges(self, chunk_bytes: int, weight_bytes: int = 0) -> list[tuple[int, int]]:
         """The fewest chunks of the axis whose maps take `chunk_bytes` at most; up to twice as many if these are even.
 
-        Even ones of a multiple of `LANES` come before others.  Heads are chunks.  Where the last product waits for its
+        Even ones of a multiple of `LANES` come before others, and all are in groups of convolutions: else there is one
+        chunk.  Heads are chunks.  Where the last product waits for its
         weights (`waits_for_weights`), they have `LANES` elements.
         """
         if self.is_attention:
@@ -104,9 +110,9 @@ class Hidden:
         least = min(extent, -(-self.map_bytes // chunk_bytes)) if chunk_bytes > 0 else 1
         if self.waits_for_weights(weight_bytes):
             least = max(least, self._most_chunks)
-        counts = range(least, min(extent, 2 * least) + 1)
+        counts = [count for count in range(least, min(extent, 2 * least) + 1) if count % self.groups == 0]
         even = (count for lanes in (LANES, 1) for count in counts if extent % (count * lanes) == 0)
-        count = next(even, least)
+        count = next(even, least if self.groups == 1 else 1)
         return list(pairwise(extent * i // count * self.grain for i in range(count + 1)))
 
 
@@ -122,7 +128,7 @@ class GraphSplitHiddenPass(ModulePass):
         %y = graph.matmul %g, %d                 %y0 = graph.matmul %g0, %d0     %y1 = graph.matmul %g1, %d1
                                                                                  %y  = graph.binary add %y0, %y1
 
-    Products are matmul, gemm and convolutions in one group; between them may be elementwise layers, quantisation with
+    Products are matmul, gemm and convolutions, the last one in one group; between them may be elementwise layers, quantisation with
     one scale or one for each channel, depthwise convolutions and pools, and channels may become a row; several first
     products may meet, as in gated units.
     There are as few chunks as leave each at most `chunk_bytes` of the largest map with the hidden axis (0: none are
@@ -157,7 +163,7 @@ def hidden_parts(
     """
     taken: set[graph.LayerOp] = set()
     for op in module.walk():
-        hidden = _hidden_before(op, constants) if isinstance(op, PRODUCTS) else None
+        hidden = hidden_before(op, constants) if isinstance(op, PRODUCTS) else None
         if hidden is None or not taken.isdisjoint(hidden.layers):
             continue
         is_larger = chunk_bytes > 0 and hidden.map_bytes + hidden.weight_bytes > bytes_of(hidden.last.result)
@@ -172,7 +178,7 @@ def bytes_of(value: SSAValue) -> int:
     return size_bytes(tensor_type(value))
 
 
-def _hidden_before(last: graph.LayerOp, constants: Constants) -> Hidden | None:
+def hidden_before(last: graph.LayerOp, constants: Constants) -> Hidden | None:
     """What can be split along the axis that a product sums up; None where something does not allow it."""
     summed, block, hidden = summed_axes(last), last.parent_block(), last.operands[0]
     if summed is None or block is None:

@@ -19,7 +19,7 @@ from tilewright.driver.models import lower, make_context
 from tilewright.driver.pipelines import SCHEDULE, parse_passes, pipeline_text
 from tilewright.interpreters.constants import Constants
 from tilewright.interpreters.graph import run_graph
-from tilewright.passes.graph.graph_split_hidden import PRODUCTS, Hidden, hidden_parts
+from tilewright.passes.graph.graph_split_hidden import PRODUCTS, Hidden, hidden_before, hidden_parts
 from tilewright.resources import attach, resources_of
 
 Array = NDArray[Any]
@@ -84,6 +84,9 @@ FLATTENED = """
 """
 FLATTENED_WEIGHTS = {"u": "96x32x3x3xsi8", "m": "96xi32", "s": "96xi32", "d": "256x1536xsi8", "c": "256xi32"}
 
+GROUPED = FLATTENED.replace("groups 1", "groups 3").replace("32x16x16", "24x16x16").replace("96x32x3x3", "96x8x3x3")
+GROUPED_WEIGHTS = FLATTENED_WEIGHTS | {"u": "96x8x3x3xsi8"}
+
 ROWS_OF_TWO_GRAINS = """
   %a = graph.reshape %x : (tensor<1x12xf32>) -> tensor<1x3x4x1xf32>
   %h = graph.conv %a, %u strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1
@@ -105,6 +108,7 @@ MODELS = {
         "1x4xf32",
     ),
     "flattened": (FLATTENED, FLATTENED_WEIGHTS, "1x32x16x16xsi8", "1x256xi32"),
+    "grouped": (GROUPED, GROUPED_WEIGHTS, "1x24x16x16xsi8", "1x256xi32"),
     "feed-forward": (FEED_FORWARD, FEED_FORWARD_WEIGHTS, "6x4xf32", "6x4xf32"),
     "gemms": (GEMMS, {"u": "96x4xf32", "b": "1x96xf32", "d": "96x4xf32", "c": "4xf32"}, "6x4xf32", "6x4xf32"),
     "gated": (GATED, {"u": "4x96xf32", "b": "4x96xf32", "d": "96x4xf32"}, "6x4xf32", "6x4xf32"),
@@ -120,6 +124,7 @@ MODELS = {
 MAP_BYTES = {
     "rows of two grains": 144,
     "flattened": 1536,
+    "grouped": 1536,
     "feed-forward": 2304,
     "gemms": 2304,
     "gated": 2304,
@@ -346,3 +351,13 @@ def test_dense_layers_are_computed_while_convolutions_are() -> None:
     ran = simulate(program, {"x": x})
     assert np.array_equal(ran.outputs["y"], expected)
     assert program.predicted["cycles"] == ran.cycles >= program.lower_bound["cycles"]
+
+
+@pytest.mark.parametrize(("chunk_bytes", "chunks"), [(1536, 1), (768, 3), (384, 6), (40, 48)])
+def test_chunks_are_in_groups_of_convolutions(chunk_bytes: int, chunks: int) -> None:
+    """96 channels of 16 bytes in three groups: of one or two chunks some would be in two groups."""
+    module = module_of(*MODELS["grouped"])
+    op = next(op for op in module.walk() if isinstance(op, graph.GemmOp))
+    hidden = hidden_before(op, Constants.of(module))
+    assert hidden is not None
+    assert len(hidden.ranges(chunk_bytes)) == chunks
