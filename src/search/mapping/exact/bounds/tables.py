@@ -105,7 +105,7 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, o
         if model.timeloop:
             out[n, SHARE] = along_boxes(model, t, w, box, rows.loose) / out[n, SIZE]
             out[n, SURE] = boxes_along(model, t, w, tile, child, rows.loose) * box_along(model, t, w, child)
-            out[n, PARENT] = share_sent(model, t, box, rows.spread) if rows.spread.shape[0] > 0 else 1.0
+            out[n, PARENT] = share_sent(model, t, box, rows.spread, np.inf) if rows.spread.shape[0] > 0 else 1.0
             continue
         out[n, SLID] = left(model, t, w, box, out[n, SIZE])
         if first >= 0 and model.window[t, first] == w and mixed > 0:

@@ -64,7 +64,7 @@ def orders_that_count(model: Model, skeleton: Skeleton, factors: Ints) -> tuple[
             for first in np.flatnonzero((model.window[t] >= 0) & (factors[level] > 1)).tolist():
                 bound = int(factors[level, first])
                 box = Transfer(step, tile[c], step, step, first, bound, 0, EVERY, False)
-                if share_sent(model, t, box, skeleton.spread[c + 1]) < 1.0:
+                if share_sent(model, t, box, skeleton.spread[c + 1], np.inf) < 1.0:
                     helped[level] = True
                     helped[level:] |= not skeleton.kept[c, t]
     return helped, sliding

@@ -228,8 +228,10 @@ def may_help(model: Model, t: int, box: Transfer, spread: Ints) -> bool:
 
 
 @bare_entry
-def share_sent(model: Model, t: int, box: Transfer, spread: Ints) -> float:
+def share_sent(model: Model, t: int, box: Transfer, spread: Ints, inside: float) -> float:
     """The part of what is not `surely_sent` that comes from the parent anyway, 1 where neighbours have none of it.
+
+    So many steps are `inside` of a loop of a dimension in no sum, at most (inf: not known).
 
     No neighbour has the boxes from which no child lies the step apart: one of those along some sum at least.  If steps
     of the first loop bring less than all of a box, neighbours have it only while another loop of the sum goes on.
@@ -250,8 +252,8 @@ def share_sent(model: Model, t: int, box: Transfer, spread: Ints) -> float:
         if steps % bound or box.bound not in (0, bound):
             continue
         if pace >= box_along(model, t, w, box.child):
-            each = alone * (bound - 1.0) + max(1.0 / most, alone_later(model, t, box, terms, bound))
-            found = min(found, each / bound)
+            later = max(1.0 / most, alone_later(model, t, box, terms, bound))
+            found = min(found, (alone * (bound - 1.0) + later + (1.0 - later) * bound / inside) / bound)
             continue
         runs = steps // bound
         for d in range(spread.shape[0]):

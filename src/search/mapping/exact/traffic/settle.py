@@ -1,10 +1,12 @@
 """Tensors that begin to move: their traffic is settled."""
 
+import numpy as np
+
 from .....costs.compiled import bare
 from ..bounds.nodes import Task, least_cycles, value_of
 from ..space.model import EVERY, PLAIN, UNRELATED, Floats, Ints
 from ..space.skeleton import beside, passes_spread, price_of_help
-from ..tree.state import add_words, copy_words
+from ..tree.state import add_words, copy_row, copy_words
 from .boxes import between, sent_boxes, share_sent, surely_sent
 from .ragged import ragged_share
 from .windows import Transfer
@@ -12,10 +14,12 @@ from .words import sent, settle
 
 
 @bare
-def kill(task: Task, level: int, t: int, tile: Ints, sliding: tuple[int, int], ragged: float, words: Floats) -> float:
+def kill(
+    task: Task, level: int, t: int, tile: Ints, sliding: tuple[int, int], ragged: float, inside: float, words: Floats
+) -> float:
     """Settle tensor `t`, which rests in `tile` (of `level`) and moves with the next loop; adds to `words` (L, 2).
 
-    `sliding` is the loop of a window that moves it, with its bound.
+    `sliding` is the loop of a window that moves it, with its bound; `inside` as in `share_sent`.
     """
     model, skeleton, state = task.model, task.skeleton, task.state
     dims = model.bounds.shape[0]
@@ -39,7 +43,7 @@ def kill(task: Task, level: int, t: int, tile: Ints, sliding: tuple[int, int], r
         limits = to_child, sliding[0], sliding[1], free, EVERY, level == last
         if model.timeloop:
             box = Transfer(to_parent, to_child, step, *limits)
-            energy += kill_boxes(task, level, t, (c, p), box, words)
+            energy += kill_boxes(task, level, t, (c, p), box, inside, words)
             add_words(words, skeleton.least_words[c, t], -1.0)
             continue
         up = sent(model, t, Transfer(to_parent, to_child, step, *limits), ragged) * fewest(task, level, t, p, tile)
@@ -51,7 +55,9 @@ def kill(task: Task, level: int, t: int, tile: Ints, sliding: tuple[int, int], r
 
 
 @bare
-def kill_boxes(task: Task, level: int, t: int, ends: tuple[int, int], box: Transfer, words: Floats) -> float:
+def kill_boxes(
+    task: Task, level: int, t: int, ends: tuple[int, int], box: Transfer, inside: float, words: Floats
+) -> float:
     """As `kill` between two memories, in Timeloop's model."""
     model, skeleton, (c, p) = task.model, task.skeleton, ends
     loose = passes_spread(model, skeleton, t, c, p)
@@ -59,12 +65,14 @@ def kill_boxes(task: Task, level: int, t: int, ends: tuple[int, int], box: Trans
     up = max(least, sent_boxes(model, t, box, loose))
     down = sent_boxes(model, t, between(box, box.child, box.child), False)
     owned, maybe, each = (skeleton.owned[p, t], skeleton.owned[c, t]), 0.0, 0.0
-    share, inside = share_sent(model, t, box, skeleton.spread[c + 1]), False
+    share, between_them = share_sent(model, t, box, skeleton.spread[c + 1], np.inf), False
     for k in range(c + 1, level):
-        inside = inside or loops_at(task, k, EVERY)
-    if share < 1.0 and not inside:
+        between_them = between_them or loops_at(task, k, EVERY)
+    if share < 1.0 and not between_them:
         sure = min(up, surely_sent(model, t, box.tile, box.child, loose))
         sure += 0.0 if loose else (up - sure) * share
+        if inside < np.inf and not loose:
+            sure = max(sure, up * share_sent(model, t, box, skeleton.spread[c + 1], inside))
         sure = min(up, max(least, sure))
         if skeleton.used[c + 1] > 1:
             down *= sure / up
@@ -146,8 +154,39 @@ def settle_group(
     for t in range(task.model.kind.shape[0]):
         if (killed >> t) & 1:
             ragged = ragged_most(task, level, t, group if sliding[0] < 0 else 1 << sliding[0], after)
-            energy += kill(task, level, t, mark, sliding, ragged, words)
+            energy += kill(task, level, t, mark, sliding, ragged, np.inf, words)
     return energy
+
+
+@bare
+def kept_from_neighbours(task: Task, level: int, alive: int) -> float:
+    """What tensors but those `alive`, moved by loops of memory `level`, cost more than `kill` said, now that all its
+    loops are known: neighbours have no words from a loop of a dimension in no sum on."""
+    model, state, found = task.model, task.state, 0.0
+    mark, words = state.room[0], state.words[state.words.shape[0] - 1]
+    for t in range(model.kind.shape[0] if model.timeloop else 0):
+        if model.windows[t] == 0 or (alive >> t) & 1 or state.low[level, t] >= level:
+            continue
+        first, bound, inside, ends = -1, 1, 1.0, False
+        copy_row(mark, state.base[level])
+        for i in range(state.length[0]):
+            d, times = state.loops[i, 1], state.loops[i, 2]
+            if state.loops[i, 0] != level:
+                continue
+            if model.kind[t, d] == UNRELATED and first < 0:
+                mark[d] *= times
+            elif model.kind[t, d] == PLAIN:
+                ends = True
+                if first < 0:
+                    break
+            else:
+                inside *= times
+                if first < 0:
+                    first, bound = d, times
+        if first >= 0 and ends:
+            more = kill(task, level, t, mark, (first, bound), 0.0, inside, words)
+            found += max(0.0, more - kill(task, level, t, mark, (first, bound), 0.0, np.inf, words))
+    return found
 
 
 @bare

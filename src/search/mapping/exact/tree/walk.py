@@ -6,7 +6,7 @@ from ..dominance.factors import below_cell, better_outside, first_limit, next_bo
 from ..dominance.merging import merging_left, some_merge, takes_over
 from ..space.model import Ints
 from ..traffic.busy import full_children
-from ..traffic.settle import finish, loops_at, settle_group
+from ..traffic.settle import finish, kept_from_neighbours, loops_at, settle_group
 from .state import Frames, State, copy_row, copy_words
 
 CLOSE, GROUP_FIRST, SLIDE = 0, 1, 2
@@ -245,6 +245,7 @@ def next_option(task: Task, frames: Frames) -> None:
     if kind == CLOSE:
         if not task.model.perfect and some_merge(task, level, 0, True):  # nothing may come between any more
             return
+        energy += kept_from_neighbours(task, level, alive)
         if level == task.skeleton.kept.shape[0] - 1:
             finish(task, alive, energy, depth)
             return

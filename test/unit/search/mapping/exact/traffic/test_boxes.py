@@ -18,7 +18,7 @@ from tilewright.costs.timeloop.spatial import Placement
 from tilewright.costs.timeloop.traffic import level_traffic
 from tilewright.search.mapping.exact.bounds.tables import Boundary, Tables
 from tilewright.search.mapping.exact.space.model import EVERY, model_of
-from tilewright.search.mapping.exact.traffic.boxes import sent_boxes
+from tilewright.search.mapping.exact.traffic.boxes import sent_boxes, share_sent
 from tilewright.search.mapping.exact.traffic.windows import Transfer
 from tilewright.search.mapping.values import Space
 
@@ -175,3 +175,15 @@ def test_neighbours_have_no_more_when_other_loops_go_on():
     every, sure = tables.sent(0, box, 1, loops=True).item(), tables.surely(0, box).item()
     assert (every, sure) == (4 * 8, 8)
     assert sure + (every - sure) * tables.share_sent(0, box, 1).item() == pytest.approx(sent) == pytest.approx(20)
+
+
+def test_neighbours_have_nothing_outside_of_a_loop_in_no_sum():
+    """Two places of p are children, and r goes on inside of k: neighbours have half of the steps of r, none of k."""
+    tables, whole = tables_with(1), 2 * 1
+    child, base = np.array([1, 1, 1]), np.array([2, 1, 1])
+    box = Transfer(base, child, base, base, 1, 2, 0, EVERY, False)
+    place, steps = Placement(((2, (1, 0)),), (), 2, 1, 2), [(2, (1, 0)), (2, (0, 1))]
+    sent = level_traffic(place, (1, 1), steps, resident=True, links=True).content
+    share = [share_sent(tables.model, 0, box, np.array([2, 1, 1]), inside) for inside in (np.inf, 2.0)]
+    assert sent == 4 * whole * share[1] == 6
+    assert share[0] <= share[1] / 1.5
