@@ -70,6 +70,18 @@ def orders_that_count(model: Model, skeleton: Skeleton, factors: Ints) -> tuple[
     return helped, sliding
 
 
+def begin_in_sums(model: Model, skeleton: Skeleton, factors: Ints, orders: Ints) -> Bools:
+    """Of `orders` (N, L, D) of loops with `factors` (L, D), those of one iteration last, whether it may count where
+    children are: whether the innermost loop outside of some of them is of a sum, so that neighbours may help; or links
+    take energy, or units take words of each other."""
+    found = np.full(len(orders), model.mesh[0, 0] == 0 or bool(skeleton.spread[0].max() > 1))
+    for level in np.flatnonzero(skeleton.spread.max(axis=1) > 1).tolist():
+        looping = np.flatnonzero((factors[level:] > 1).any(axis=1))
+        if len(looping):
+            found |= (model.window >= 0)[:, orders[:, level + looping[0], 0]].any(axis=0)
+    return found
+
+
 def looping(blocks: list[Block], factors: Sequence[int]) -> list[Block]:
     """Blocks of one memory, loops of one iteration apart, as their place does not count."""
     alone = tuple(d for _, dims in blocks for d in dims if factors[d] == 1)

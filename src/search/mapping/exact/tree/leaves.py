@@ -14,7 +14,7 @@ from .....costs.hierarchy import Architecture, LoopMapping, Problem
 from .....costs.hierarchy.batch import Batch, MappingBatch
 from .....costs.timeloop.batch_model import Workspace as TimeloopWorkspace
 from ..bounds.estimates import ROUNDING, Estimates
-from ..dominance.orders import Blocks, blocks_of, count_of, looping, orders_of, orders_that_count
+from ..dominance.orders import Blocks, begin_in_sums, blocks_of, count_of, looping, orders_of, orders_that_count
 from ..dominance.symmetries import members
 from ..space.model import WINDOW, Ints, Model
 from ..space.spreads import Factors
@@ -186,12 +186,16 @@ class Settling:
     def price_orders(self, factors: Ints, blocks: Blocks, layouts: Ints, together: int) -> bool:
         """Price all orders of some `blocks` in each of the layouts, so many `together`; False if it is late."""
         orders = np.array(list(orders_of(blocks)), np.int64)
-        number = len(layouts) * len(orders)
-        for first in range(0, number, together):
+        every = np.divmod(np.arange(len(layouts) * len(orders)), len(orders))
+        counts = (every[0] == 0) | begin_in_sums(self.model, self.skeleton, factors, orders)[every[1]]
+        layout, order = (numbers[counts] for numbers in every)
+        for first in range(0, len(order), together):
             if self.is_late():
                 return False
-            layout, order = np.divmod(np.arange(first, min(first + together, number)), len(orders))
-            self.price(np.repeat(factors[None], len(order), axis=0), orders[order], layouts[layout])
+            some = order[first : first + together]
+            self.price(
+                np.repeat(factors[None], len(some), axis=0), orders[some], layouts[layout[first : first + together]]
+            )
         return True
 
     def price(self, factors: Ints, orders: Ints, layouts: Ints) -> list[float]:

@@ -17,7 +17,9 @@ from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.costs.timeloop.spatial import Placement
 from tilewright.costs.timeloop.traffic import level_traffic
 from tilewright.search.mapping.exact.bounds.tables import Boundary, Tables
+from tilewright.search.mapping.exact.dominance.orders import begin_in_sums
 from tilewright.search.mapping.exact.space.model import EVERY, model_of
+from tilewright.search.mapping.exact.space.skeleton import new_skeleton
 from tilewright.search.mapping.exact.traffic.boxes import sent_boxes, share_sent
 from tilewright.search.mapping.exact.traffic.windows import Transfer
 from tilewright.search.mapping.values import Space
@@ -187,3 +189,15 @@ def test_neighbours_have_nothing_outside_of_a_loop_in_no_sum():
     share = [share_sent(tables.model, 0, box, np.array([2, 1, 1]), inside) for inside in (np.inf, 2.0)]
     assert sent == 4 * whole * share[1] == 6
     assert share[0] <= share[1] / 1.5
+
+
+def test_placements_count_where_orders_begin_in_a_sum():
+    """Neighbours take nothing from each other while k goes on, so wherever these are."""
+    model = tables_with(1).model
+    skeleton = new_skeleton(2, 3, 2)
+    skeleton.spread[1, 0] = 2
+    factors = np.array([[1, 1, 1], [1, 2, 2]])
+    orders = np.array([[(0, 1, 2), (1, 2, 0)], [(0, 1, 2), (2, 1, 0)]])
+    assert begin_in_sums(model, skeleton, factors, orders).tolist() == [True, False]
+    skeleton.spread[0, 2] = 2  # units take words from each other at any step
+    assert begin_in_sums(model, skeleton, factors, orders).all()
