@@ -128,9 +128,9 @@ class GraphSplitHiddenPass(ModulePass):
         %y = graph.matmul %g, %d                 %y0 = graph.matmul %g0, %d0     %y1 = graph.matmul %g1, %d1
                                                                                  %y  = graph.binary add %y0, %y1
 
-    Products are matmul, gemm and convolutions, the last one in one group; between them may be elementwise layers, quantisation with
-    one scale or one for each channel, depthwise convolutions and pools, and channels may become a row; several first
-    products may meet, as in gated units.
+    Products are matmul, gemm and convolutions, the last one in one group; chunks of others are in one of their groups
+    each.  Between them may be elementwise layers, quantisation with one scale or one for each channel, depthwise
+    convolutions and pools, and channels may become a row; several first products may meet, as in gated units.
     There are as few chunks as leave each at most `chunk_bytes` of the largest map with the hidden axis (0: none are
     made).  A dense layer whose weights take more than `weight_bytes` (0: none does) is computed in chunks of 32
     channels of the convolution before it, which uses its own weights more often: the dense layer's come, and are used,
