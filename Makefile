@@ -42,6 +42,9 @@ bench: install
 	$(BIN)/python bench/speed.py
 	$(BIN)/python bench/growth.py
 	$(BIN)/python bench/price_models.py
+	$(BIN)/python bench/fusion_costs.py
+	$(BIN)/python bench/dram_moves.py
+	$(BIN)/python bench/noc_speed.py
 
 # The documentation's site, build/site/index.html; every link leads somewhere.
 docs: install

@@ -1,4 +1,4 @@
-"""Scripts of bench/ say what they do when they are asked, and what they name in the package is there."""
+"""Scripts of bench/ are named in the docs, tell what they do when they are asked, and name what is in the package."""
 
 from __future__ import annotations
 
@@ -34,6 +34,13 @@ def test_help_is_the_text_at_the_top(name: str) -> None:
     shown = [ast.unparse(word.value) for call in parsers for word in call.keywords if word.arg == "description"]
     assert ast.get_docstring(tree)
     assert shown == ["__doc__"]
+
+
+def test_scripts_are_named_where_people_read() -> None:
+    root = BENCH.parent
+    pages = [*(root / "docs").rglob("*.md"), root / "README.md", root / "Makefile"]
+    text = "\n".join(page.read_text() for page in pages)
+    assert [name for name in scripts() if f"bench/{name}.py" not in text] == []
 
 
 def exchanged() -> Iterator[tuple[str, str]]:
