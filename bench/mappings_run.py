@@ -133,7 +133,8 @@ def main() -> int:
     start = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         for number, (group, text, machine) in enumerate(cases):
-            print(f"{number} of {len(cases)}", end="\r", file=sys.stderr)
+            if sys.stderr.isatty():
+                print(f"{number} of {len(cases)}", end="\r", file=sys.stderr)
             row = table.setdefault(group, Counter())
             row["cases"] += 1
             try:
