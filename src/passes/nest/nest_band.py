@@ -1,6 +1,6 @@
 """The pass `nest-band`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...algebra.affine import Affine, make_affine, to_affine
-from ...algebra.expr import Access, Call, Expr, Statement, substitute, substitute_statement
+from ...algebra.expr import Access, Call, Statement, substitute, substitute_statement
 from ...costs.fusion.of_machine import platform_of
 from ...costs.mapping.binding import Pricer, pricer_of
 from ...costs.mapping.problem import Group, Kernel, Use, touches
@@ -22,9 +22,10 @@ from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...dialects.graph import WeightOp
 from ...interpreters.constants import Array, Constants
+from ..accesses import changed, with_accesses
 from ..functions import functions_of
 from ..names import take_name, unique_name
-from .nest_swap_factors import load_cycles
+from .nest_swap_factors import cycles_of, load_cycles
 from .trees import group_of
 
 WORTHS = 1, 4
@@ -186,7 +187,9 @@ class Band(NamedTuple):
         assert isinstance(statement.value, Call)
         seen = {row.place: make_affine(0, {row.place: self.together}), row.tap: make_affine(start, {segment.taps: 1})}
         factors = (substitute(arg, {dim: form.to_expr() for dim, form in seen.items()}) for arg in statement.value.args)
-        args = tuple(weight if isinstance(a, Access) and a.tensor == tensor else _plain(a) for a in factors)
+        args = tuple(
+            weight if isinstance(a, Access) and a.tensor == tensor else with_accesses(a, _plain_access) for a in factors
+        )
         place = make_affine(first, {row.place: self.together, segment.places: 1})
         target = substitute(statement.target, {row.place: place.to_expr()})
         assert isinstance(target, Access)
@@ -203,18 +206,7 @@ class Band(NamedTuple):
 
 def plain_statement(statement: Statement) -> Statement:
     """With indices as sums of dims."""
-    assert isinstance(statement.target, Access)
-    return Statement(_plain_access(statement.target), statement.reduce, _plain(statement.value))
-
-
-def _plain(expr: Expr) -> Expr:
-    match expr:
-        case Call(fn, args):
-            return Call(fn, tuple(map(_plain, args)))
-        case Access():
-            return _plain_access(expr)
-        case _:
-            return expr
+    return changed(statement, _plain_access)
 
 
 def _plain_access(access: Access) -> Access:
@@ -308,11 +300,6 @@ def _priced(band: Band, before: float, pricer: Pricer) -> Band:
     kernels = [replace(row.kernel, statement=product) for product in band.products()]
     after = sum(cycles_of(kernel, band.extents, pricer) for kernel in kernels)
     return band._replace(saved_cycles=before - after, load_cycles=loads)
-
-
-def cycles_of(kernel: Kernel, extents: Mapping[str, int], pricer: Pricer) -> float:
-    """Cycles of a whole kernel by itself."""
-    return pricer.whole_cycles(pricer.matches(kernel)[0], extents)
 
 
 def _replace(band: Band, constants: Constants) -> None:

@@ -19,8 +19,8 @@ from ...dialects.acg import machine_of
 from ..functions import functions_of
 from ..names import unique_name
 from ..nest_to_codelet.fused_marks import marked_groups
-from .nest_band import cycles_of, plain_statement
-from .nest_swap_factors import WORTH, is_product
+from .nest_band import plain_statement
+from .nest_swap_factors import WORTH, cycles_of, is_product
 
 if TYPE_CHECKING:
     from ..nest_to_codelet.fused_layers import FusedLayer

@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...algebra.affine import Affine
-from ...algebra.expr import Access, Call, Expr, Name, Num, Statement, substitute
+from ...algebra.expr import Access, Call, Name, Num, Statement, substitute
 from ...costs.fusion.of_machine import platform_of
 from ...costs.mapping.problem import Group, touches
 from ...dialects import nest
@@ -19,6 +19,7 @@ from ...dialects.acg import machine_of
 from ...dialects.graph import WeightOp
 from ...dialects.types import shape_of, size_bytes, tensor_type
 from ...interpreters.constants import Constants
+from ..accesses import changed
 from ..names import unique_name
 from .trees import group_of
 
@@ -227,19 +228,10 @@ class Parts:
 
 def _moved(statement: Statement, dim: str, start: int, tensors: set[str]) -> Statement:
     """A statement in which a dim counts from `start` on where it indexes some tensors."""
-    if not start:
-        return statement
-    target = _moved_expr(statement.target, dim, start, tensors)
-    assert isinstance(target, Access)
-    return Statement(target, statement.reduce, _moved_expr(statement.value, dim, start, tensors))
+    later = {dim: Call("add", (Name(dim), Num(start)))}
 
+    def moved(access: Access) -> Access:
+        indices = tuple(substitute(index, later) for index in access.indices)
+        return Access(access.tensor, indices) if access.tensor in tensors else access
 
-def _moved_expr(expr: Expr, dim: str, start: int, tensors: set[str]) -> Expr:
-    match expr:
-        case Call(fn, args):
-            return Call(fn, tuple(_moved_expr(arg, dim, start, tensors) for arg in args))
-        case Access(tensor, indices) if tensor in tensors:
-            later = {dim: Call("add", (Name(dim), Num(start)))}
-            return Access(tensor, tuple(substitute(index, later) for index in indices))
-        case _:
-            return expr
+    return changed(statement, moved) if start else statement

@@ -19,7 +19,7 @@ from ...dialects.acg import machine_of
 from ...dialects.types import size_bytes, tensor_type
 from ..functions import functions_of
 from ..nest_to_codelet.fused_marks import kept_maps, marked_groups
-from .nest_swap_factors import Swap, is_product, product_cycles, swapped
+from .nest_swap_factors import Swap, cycles_of, is_product, swapped
 
 if TYPE_CHECKING:
     from ..nest_to_codelet.fused_layers import FusedGroup, FusedLayer
@@ -136,7 +136,9 @@ def _step(group: FusedGroup, there: Sequence[SSAValue], rooms: Mapping[SSAValue,
     step.moved_bytes = sum(_bytes(value) for value in moved)
     step.held[memory] = capacity
     for layer in group.layers:
-        step.cycles += sum(product_cycles(k, layer, pricer) for k in filter(is_product, layer.problem.kernels))
+        step.cycles += sum(
+            cycles_of(k, layer.problem.extents, pricer) for k in filter(is_product, layer.problem.kernels)
+        )
         for name, value in layer.weights.items():
             step.loaded[layer.memories[name]] = step.loaded.get(layer.memories[name], 0) + _bytes(value)
         for name, value in layer.copied.items():

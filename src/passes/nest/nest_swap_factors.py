@@ -112,7 +112,7 @@ def _swap(function: FuncOp, pricer: Pricer) -> None:
         for layer in group.layers
         for kernel in filter(is_product, layer.problem.kernels)
     ]
-    worked = sum(product_cycles(kernel, layer, pricer) for _, layer, kernel in products)
+    worked = sum(cycles_of(kernel, layer.problem.extents, pricer) for _, layer, kernel in products)
     moved = load_cycles(function, pricer)
     found = [swap for product in products if (swap := swapped(*product, rooms, pricer))]
     for each in sorted((swap for swap in found if swap.is_faster), key=lambda each: each.moved / each.saved):
@@ -145,7 +145,7 @@ def swapped(
     if fitting is None:
         return None
     extents = layer.problem.extents
-    before, after = product_cycles(kernel, layer, pricer), pricer.whole_cycles(fitting, extents)
+    before, after = cycles_of(kernel, extents, pricer), pricer.whole_cycles(fitting, extents)
     memories = dict(place(pricer.machine, fitting).memories)
     moved, size, copied_to = 0.0, 0, ""
     if memories[x] != layer.memories[buffer]:
@@ -163,9 +163,9 @@ def swapped(
     return Swap(made, before, after, moved, weight, memories[w], size, copied_to)
 
 
-def product_cycles(kernel: Kernel, layer: FusedLayer, pricer: Pricer) -> float:
-    """Cycles of a product of a layer as it is."""
-    return pricer.whole_cycles(pricer.matches(kernel)[0], layer.problem.extents)
+def cycles_of(kernel: Kernel, extents: Mapping[str, int], pricer: Pricer) -> float:
+    """Cycles of a whole kernel by itself, as it is."""
+    return pricer.whole_cycles(pricer.matches(kernel)[0], extents)
 
 
 def _bytes(root: SSAValue, rooms: Mapping[SSAValue, Padding]) -> int:

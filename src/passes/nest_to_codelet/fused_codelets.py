@@ -19,6 +19,7 @@ from ...dialects.codelet_fused import PartOp
 from ...dialects.codelet_rules import surrogate
 from ...dialects.layer_attributes import nodes_of, set_nodes
 from ...machine import Machine
+from ..accesses import with_accesses
 from .fused_layers import FusedLayer
 from .group_codelets import CodeletBuilder, Frame, compute, identifier
 from .map_pieces import channel_axis, unsupported
@@ -192,11 +193,9 @@ def padded(layer: FusedLayer) -> list[tuple[str, float]]:
 
 def _shifted(expr: Expr, shifts: Mapping[str, Sequence[int]]) -> Expr:
     """Accesses with their indices counted from elsewhere."""
-    match expr:
-        case Access(tensor, indices) if tensor in shifts:
-            pairs = zip(indices, shifts[tensor], strict=True)
-            return Access(tensor, tuple((to_affine(i) + Affine(by)).to_expr() if by else i for i, by in pairs))
-        case Call(fn, args):
-            return Call(fn, tuple(_shifted(arg, shifts) for arg in args))
-        case _:
-            return expr
+
+    def shifted(access: Access) -> Access:
+        pairs = zip(access.indices, shifts.get(access.tensor, [0] * len(access.indices)), strict=True)
+        return Access(access.tensor, tuple((to_affine(i) + Affine(by)).to_expr() if by else i for i, by in pairs))
+
+    return with_accesses(expr, shifted)

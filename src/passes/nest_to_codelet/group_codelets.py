@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import AnyFloat, ArrayAttr, FloatAttr, IntegerAttr, I
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...algebra.affine import window
-from ...algebra.expr import Access, Call, Expr, Statement, Strided, print_expr, reduction_dims, substitute, tensors_of
+from ...algebra.expr import Access, Statement, Strided, print_expr, reduction_dims, substitute, tensors_of
 from ...costs.mapping.place import memory_path
 from ...costs.mapping.tree import BufferUse, buffer_use
 from ...dialects import nest
@@ -21,6 +21,7 @@ from ...dialects.layer_attributes import nodes_of, set_nodes
 from ...dialects.nest_attributes import BindingAttr, StatementAttr
 from ...errors import TilewrightError
 from ...machine import Machine
+from ..accesses import with_accesses
 from ..nest.trees import group_of
 
 
@@ -223,19 +224,13 @@ def rename_operands(statement: Statement, operands: Mapping[str, str]) -> Statem
     for operand, tensor in operands.items():
         queues.setdefault(tensor, []).append(operand)
 
-    def rename(expr: Expr) -> Expr:
-        match expr:
-            case Access(tensor, indices):
-                queue = queues[tensor]
-                return Access(queue.pop(0) if len(queue) > 1 else queue[0], indices)
-            case Call(fn, args):
-                return Call(fn, tuple(rename(arg) for arg in args))
-            case _:
-                return expr
+    def renamed(access: Access) -> Access:
+        queue = queues[access.tensor]
+        return Access(queue.pop(0) if len(queue) > 1 else queue[0], access.indices)
 
     target = substitute(statement.target, tensors={statement.target.tensor: queues[statement.target.tensor][0]})
     assert isinstance(target, Access | Strided)
-    return Statement(target, statement.reduce, rename(statement.value))
+    return Statement(target, statement.reduce, with_accesses(statement.value, renamed))
 
 
 def build_copy(machine: Machine, name: str, source: SSAValue, target: SSAValue) -> list[Operation]:

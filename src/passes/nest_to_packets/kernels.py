@@ -29,6 +29,7 @@ from ...algebra.expr import (
 )
 from ...arrays import Array
 from ...errors import TilewrightError
+from ..accesses import with_accesses
 from .ranges import Range, range_of, range_of_type, within
 
 MOST_CALLS = 48
@@ -253,11 +254,7 @@ def is_byte_product(statement: Statement, values: Mapping[str, Value]) -> bool:
 
 def replaced(expr: Expr, access: Access, value: Expr) -> Expr:
     """An expression with a value in the place of an access."""
-    if expr == access:
-        return value
-    if isinstance(expr, Call):
-        return Call(expr.fn, tuple(replaced(arg, access, value) for arg in expr.args))
-    return expr
+    return with_accesses(expr, lambda found: value if found == access else found)
 
 
 def checked(values: Sequence[Value]) -> None:
