@@ -298,6 +298,7 @@ class SubgraphPricer:
 
     def _new_terms(self, buffers: Buffers) -> Terms:
         platform = self.platform
+        same: dict[str, Any] = {name: getattr(platform, name) for name in Terms._fields if hasattr(platform, name)}
         return Terms(
             metric=METRICS.index(self.metric),
             array_x=platform.array[0],
@@ -305,18 +306,9 @@ class SubgraphPricer:
             cores=self.cores,
             batch=self.batch,
             align=platform.align_bytes,
-            regions=platform.regions,
             global_capacity=buffers.global_bytes,
             weight_capacity=-1 if buffers.weight_bytes is None else buffers.weight_bytes,
-            dram_bytes_per_cycle=platform.dram_bytes_per_cycle,
-            mac_pj=platform.mac_pj,
-            dram_read_pj=platform.dram_read_pj,
-            dram_write_pj=platform.dram_write_pj,
-            global_read_pj=platform.global_read_pj,
-            global_write_pj=platform.global_write_pj,
-            weight_read_pj=platform.weight_read_pj,
-            weight_write_pj=platform.weight_write_pj,
-            crossbar_pj=platform.crossbar_pj,
+            **same,
         )
 
 

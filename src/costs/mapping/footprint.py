@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -30,18 +31,19 @@ class Interval:
 
 def coordinate_interval(forms: Sequence[Affine], ranges: Ranges, step: int) -> Interval:
     """What the accesses of a buffer, by these index forms, touch of one coordinate."""
-    lows: list[int] = []
-    highs: list[int] = []
-    for form in forms:
-        low = high = form.const
-        for name, coefficient in form.terms:
-            first, last = ranges[name]
-            ends = coefficient * first, coefficient * (last - 1)
-            low += min(ends)
-            high += max(ends)
-        lows.append(low)
-        highs.append(high)
-    return Interval(min(lows), step, (max(highs) - min(lows)) // step + 1)
+    ends = [_ends(form, ranges) for form in forms]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    return Interval(low, step, (high - low) // step + 1)
+
+
+def _ends(form: Affine, ranges: Mapping[str, tuple[Any, Any]]) -> tuple[Any, Any]:
+    """The least and the greatest value of a form; of arrays of ranges arrays."""
+    low = high = form.const
+    for name, coefficient in form.terms:
+        first, past = ranges[name]
+        ends = (first, past - 1) if coefficient > 0 else (past - 1, first)
+        low, high = low + coefficient * ends[0], high + coefficient * ends[1]
+    return low, high
 
 
 def buffer_box(accesses: Sequence[Sequence[Affine]], ranges: Ranges, tile: Mapping[str, int]) -> tuple[Interval, ...]:
@@ -113,26 +115,13 @@ def _connected(coordinates: Sequence[tuple[Affine, ...]], tiles: Tiles) -> list[
 def _inside(forms: Sequence[Affine], size: int, dims: Sequence[str], tiles: Tiles, tile: Mapping[str, int]) -> Array:
     """The in-bounds indices of a coordinate's interval, as an array with one axis per dim of `dims`."""
     step = step_of(forms, tile)
-    low, high = _bounds(forms[0], dims, tiles, tile)
-    for form in forms[1:]:
-        other_low, other_high = _bounds(form, dims, tiles, tile)
-        low, high = np.minimum(low, other_low), np.maximum(high, other_high)
+    ranges: dict[str, tuple[Any, Any]] = {name: (0, extent) for name, extent in tile.items()}
+    for axis, dim in enumerate(dims):
+        starts, sizes = (each.reshape([-1 if at == axis else 1 for at in range(len(dims))]) for each in tiles[dim])
+        ranges[dim] = starts, starts + sizes
+    lows, highs = zip(*(_ends(form, ranges) for form in forms), strict=True)
+    low, high = reduce(np.minimum, lows), reduce(np.maximum, highs)
     counts = (high - low) // step + 1
     begin = np.maximum(0, -(low // step))
     end = np.minimum(counts, -((low - size) // step))
     return np.broadcast_to(np.maximum(0, end - begin), [len(tiles[d][0]) for d in dims])
-
-
-def _bounds(form: Affine, dims: Sequence[str], tiles: Tiles, tile: Mapping[str, int]) -> tuple[Array, Array]:
-    low: Any = np.full((1,) * len(dims), form.const, np.int64)
-    high: Any = low
-    for name, coefficient in form.terms:
-        first: Any = 0
-        last: Any = tile[name] - 1
-        if name in tiles:
-            starts, sizes = tiles[name]
-            axes = [-1 if d == name else 1 for d in dims]
-            first, last = starts.reshape(axes), (starts + sizes - 1).reshape(axes)
-        low = low + np.minimum(coefficient * first, coefficient * last)
-        high = high + np.maximum(coefficient * first, coefficient * last)
-    return low, high
