@@ -114,8 +114,9 @@ class Room(NamedTuple):
     (`nest-split-joins`), with `split_sums` dense layers of large weights add up what chunks of channels of the
     convolution before them give (`graph-split-hidden`), with `finer_parts` layers are cut whose weights take more
     than `FINER_SHARE` of their memory (`nest-split-weights`). With `overlap` more layers run in rows together while
-    an input comes in (`nest-schedule`). Where `rows_share` is not 0, it is what a map between two products may take
-    that are computed for some rows of tokens after others (`graph-split-rows`).
+    an input comes in (`nest-schedule`). Between neighbours of `cuts` layers run sample by sample, with weights that
+    stay. Where `rows_share` is not 0, it is what a map between two products may take that are computed for some rows of
+    tokens after others (`graph-split-rows`).
     """
 
     share: float = 1.0
@@ -140,6 +141,7 @@ class Room(NamedTuple):
     unfold_worth: int = WORTH
     overlap: bool = False
     holes: bool = False
+    cuts: tuple[int, ...] = ()
 
     @property
     def words(self) -> str:
@@ -152,6 +154,9 @@ class Room(NamedTuple):
         parts += ", more in rows while inputs come" * self.overlap
         parts += f", {self.span - self.first} layers sample by sample" if self.span else ""
         parts += f" after {self.first}" if self.first else ""
+        parts += (
+            f", sample by sample from {', '.join(map(str, self.cuts[:-1]))} to {self.cuts[-1]}" if self.cuts else ""
+        )
         parts += ", weights loaded for each" * self.reload
         parts += ", heads split" * self.split_heads + ", head by head" * self.heads
         share = f"1/{round(1 / self.hidden_share)}" if self.hidden_share else ""
@@ -170,7 +175,11 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     unpadded = " unpadded=true" * room.unpadded + " overlap=true" * room.overlap
     inside = "" if room.rows_inside else " rows_inside=false"
     parts = f"{{share={_plain(FINER_SHARE)}}}" if room.finer_parts else ""
-    span = f"span={room.span}" + (f" first={room.first}" if room.first else "")
+    span = (
+        "cuts=" + ",".join(map(str, room.cuts))
+        if room.cuts
+        else f"span={room.span}" + (f" first={room.first}" if room.first else "")
+    )
     return (
         "" if scheduled else "graph-fuse",
         f"convert-graph-to-nest{{in_place=true{by_sample}}}" if scheduled else "convert-graph-to-nest",

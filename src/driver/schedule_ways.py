@@ -15,7 +15,7 @@ from ..costs.clock import Limit
 from ..errors import TilewrightError
 from ..passes.graph.graph_unfold import Unfolding
 from ..search.lengths import least_beside, least_price
-from ..search.reloaded_spans import reloaded_spans
+from ..search.reloaded_spans import kept_cuts, reloaded_spans
 from .applicable import HIDDEN_SHARES, LARGE_SHARE, Applicable
 from .choice import LOADS, is_near
 from .lowering import Lowering
@@ -32,6 +32,9 @@ LEAST_SAVING = 1 / 200
 
 LATE_GAIN = 0.02
 """Where bytes taken again late save so much of a program's cycles, weights in holes are not tried."""
+
+KEPT_SHARES = 1 / 16, 1 / 10
+"""Parts of the buffer that weights of a short span of layers take at most, which stay while all samples pass."""
 
 SPAN_SLACK = 3
 """Groups for which bytes of maps of samples stay unused after them, with weights in holes between maps: products of the
@@ -56,8 +59,8 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
     attention split into heads or head by head, each also with hidden maps in chunks or rows, and the best of these
     with bytes taken again late or with weights in holes between maps, and, where heads are not split, in other
     pieces; that with more layers in rows while an input comes in; then with weights loaded for each sample in the first
-    layers alone; the best of several samples also with loads moved ahead. All are compared with the bound of the module
-    as it is given.
+    layers alone, or with short spans of layers sample by sample, one after another; the best of several samples also
+    with loads moved ahead. All are compared with the bound of the module as it is given.
     """
     dump = lowering.options.dump
     ways = _Ways(lowering, target, compiled)
@@ -74,6 +77,7 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
     ways.place()
     ways.overlap()
     ways.reload_first(plain)
+    ways.keep_short(plain)
     ways.fill()
     program = ways.taken()
     best, found = ways.best, ways.found
@@ -203,6 +207,17 @@ class _Ways:
         self.take_each(rooms[stop] for stop in tried)
         if self.best in rooms.values():
             least_beside(lambda stop: self._cycles_if_worth(rooms[stop]), sorted(rooms), tried)
+
+    def keep_short(self, plain: Room) -> None:
+        """Short spans of layers after those in rows, each with all samples one by one, and with its weights kept."""
+        if self.applies.samples == 1 or not self.is_worth_more():
+            return
+        room = plain._replace(reload=True, late=True)
+        reader = self.applies.reader(room)
+        network = reader.network(room.share)
+        sizes = (int(share * network.capacity_bytes) for share in KEPT_SHARES)
+        found = dict.fromkeys(kept_cuts(network, reader.rows_of, size) for size in sizes)
+        self.take_each(room._replace(cuts=cuts) for cuts in found if cuts)
 
     def fill(self) -> None:
         """The best of several samples with loads in time that then move ahead, and with maps placed before them."""

@@ -5,7 +5,7 @@ stored, and loaded for each group that reads them.  Between groups the least tra
 borders of groups, for a set of kept maps that shrinks where they exceed the memory (ours; the notation is SoMa's).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from math import inf, nextafter
@@ -31,17 +31,29 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Steps in order, the maps that are kept, and the layers `first` to `span` (exclusive) that run sample by sample.
+class Span:
+    """Layers `start` to `stop` (exclusive) run sample by sample; with `reload` their weights are loaded for each."""
 
-    With `reload` their weights are loaded for each sample.
-    """
+    start: int
+    stop: int
+    reload: bool = False
+
+    def __contains__(self, place: int) -> bool:
+        """Whether a layer is one of them."""
+        return self.start <= place < self.stop
+
+    def weight_bytes(self, network: Network) -> int:
+        """Of all of them."""
+        return sum(layer.weight_bytes for layer in network.layers[self.start : self.stop])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Steps in order, the maps that are kept, and the layers that run sample by sample."""
 
     steps: tuple[Step, ...]
     kept: frozenset[int]
-    span: int = 0
-    reload: bool = False
-    first: int = 0
+    spans: tuple[Span, ...] = ()
 
 
 MOST_LAYERS = 12
@@ -76,9 +88,7 @@ class Search:
     network: Network
     rows_of: RowsOf
     share: float
-    span: int = 0
-    reload: bool = False
-    first: int = 0
+    spans: tuple[Span, ...] = ()
     kept: frozenset[int] = frozenset()
     offchip: set[int] = field(default_factory=set[int])
     stuck: int = -1
@@ -87,28 +97,32 @@ class Search:
     def __post_init__(self) -> None:
         self.lives = self.network.lives()
         self.samples, self.price = self.network.samples, 0.0
-        self.leaving = self.network.leaving(self.span)
-        if self.reload:  # samples of these come one by one, and all are there at the end
-            self.lives |= {n: (min(self.first, self.lives[n][0]), self.lives[n][1]) for n in self.leaving}
+        self.span_of = {place: span for span in self.spans for place in range(span.start, span.stop)}
+        lives = dict(self.lives)
+        sizes = tuple(map(self.bytes_in_span, range(len(self.network.map_bytes))))
+        self.crossing: set[int] = set()
+        for n, (first, last) in lives.items():  # bytes of all samples are there from the first on, and to the last
+            made, read = self.span_of.get(first), self.span_of.get(last)
+            if made is not read:
+                self.crossing.add(n)
+                self.lives[n] = first if made is None else made.start, last if read is None else read.stop - 1
         self.room = int(self.network.capacity_bytes * (1 - RESERVE))
         self.kept = frozenset(self.lives) - self.network.given
-        if self.reload:
-            self.kept -= {number for number in self.network.results if self.leaves_by_sample(number)}
-            sizes = tuple(map(self.bytes_in_span, range(len(self.network.map_bytes))))
-            self.network = replace(self.network, map_bytes=sizes, samples=1)
-        self.span_bytes = sum(layer.weight_bytes for layer in self.network.layers[self.first : self.span])
+        self.kept -= {number for number in self.network.results if self.leaves_by_sample(number)}
+        self.network = replace(self.network, map_bytes=sizes, samples=1)
+        self.span_bytes = {span: span.weight_bytes(self.network) for span in self.spans}
 
     def run(self) -> Plan | None:
-        """The plan; None where a layer of the span, which is then `stuck`, has no room: with `reload` also where all is
-        stored that other layers make or read.
+        """The plan; None where a layer of a span, which is then `stuck`, has no room, also where all is stored that
+        other layers make or read.
         """
         while True:
             steps, stuck = self.path()
             if stuck < 0:
                 inner = {n for step in steps for n in self.kept if self.is_inner(n, step.start, step.stop)}
-                return Plan(tuple(steps), self.kept - inner, self.span, self.reload, self.first)
+                return Plan(tuple(steps), self.kept - inner, self.spans)
             if self.in_span(stuck):
-                crossing = {n for n in self.kept if self.is_crossing(n)} if self.reload else set[int]()
+                crossing = {n for n in self.kept & self.crossing if self.lives[n][0] <= stuck <= self.lives[n][1]}
                 if not crossing:
                     self.stuck = stuck
                     return None
@@ -163,9 +177,7 @@ class Search:
         """The best way to run some layers, and what it costs: cycles of traffic of maps, and some a layer in groups."""
         network = self.network
         layers = network.layers[start:stop]
-        if self.in_span(start) and not self.reload:
-            return self.spanned(start, stop)
-        if start < self.first < stop:
+        if any(start < span.start < stop for span in self.spans):
             return None, inf
         if any(place in self.offchip for place in range(start, stop)):
             return (Step(start, stop, OFFCHIP), 0.0) if stop == start + 1 else (None, inf)
@@ -177,6 +189,9 @@ class Search:
         crossing = max(0.0, crossing - sum(layer.cycles for layer in layers))
         scratch = max(layer.scratch_bytes for layer in layers)
         need = passing + 2 * scratch
+        span = self.span_of.get(start)
+        if span is not None and not span.reload:
+            need += self.span_bytes[span] - layers[0].weight_bytes
         whole: tuple[Step | None, float] = None, inf
         if len(layers) == 1:
             step = self.whole(start, need)
@@ -232,7 +247,7 @@ class Search:
     def bytes_at(self, number: int, place: int) -> int:
         """Bytes of a map that is not kept where a layer touches it: in the span of one sample."""
         size = self.network.map_bytes[number]
-        return -(-size // self.samples) if self.in_span(place) and self.is_crossing(number) else size
+        return -(-size // self.samples) if self.in_span(place) and number in self.crossing else size
 
     def left_cycles(self, held_bytes: int) -> float:
         """What a step pays for large maps that it leaves on chip, or waits for as wholes."""
@@ -241,46 +256,28 @@ class Search:
     def overwritten(self, place: int) -> int:
         """The map in whose place a layer that runs as a whole makes its own; -1 for none."""
         layer, network = self.network.layers[place], self.network
-        if self.in_span(place) and not self.reload:
-            return -1
         if not self.kept.issuperset(layer.makes) or network.results.intersection(layer.makes):
             return -1
         ends = (n for n in layer.overwrites if n in self.kept and self.lives[n][1] == place)
-        if self.in_span(place):  # of maps made before all samples are there
-            ends = (n for n in ends if self.lives[n][0] >= self.first)
+        ends = (n for n in ends if self.span_of.get(place) is None or n not in self.crossing)
         return next((n for n in ends if n not in network.results), -1)
 
     def in_span(self, place: int) -> bool:
         """Whether a layer runs sample by sample."""
-        return self.first <= place < self.span
-
-    def is_crossing(self, number: int) -> bool:
-        """Whether layers of the span and others touch a map."""
-        first, last = self.lives[number]
-        return first < self.span and last >= self.first and not (self.first <= first and last < self.span)
-
-    def spanned(self, start: int, stop: int) -> tuple[Step | None, float]:
-        """A layer of the span, as a whole: of maps of the span one sample is there, of the weights all."""
-        network, layer = self.network, self.network.layers[start]
-        if stop > start + 1 or not layer.by_sample:
-            return None, inf
-        touched = {*layer.reads, *layer.makes}
-        there = touched | {n for n in self.kept if self.lives[n][0] <= start <= self.lives[n][1]}
-        need = sum(self.bytes_in_span(n) for n in there) + 2 * layer.scratch_bytes
-        own = network.weight_capacity_bytes
-        fits = need + (self.span_bytes if own is None else 0) <= self.room and (own is None or self.span_bytes <= own)
-        return (Step(start, stop, 0), 0.0) if fits else (None, inf)
+        return place in self.span_of
 
     def bytes_in_span(self, number: int) -> int:
-        """Bytes of a map that layers of the span touch."""
-        inside = self.first <= self.lives[number][0] and self.lives[number][1] < self.span
+        """Bytes of a map that are there: of one sample where layers of one span touch it."""
+        first, last = self.lives[number]
+        span = self.span_of.get(first)
+        inside = span is not None and span is self.span_of.get(last)
         of_one_sample = inside and (number not in self.network.results or self.leaves_by_sample(number))
         return -(-self.network.map_bytes[number] // (self.network.samples if of_one_sample else 1))
 
     def leaves_by_sample(self, number: int) -> bool:
         """Whether a result of the network that no layer reads is stored sample by sample and then no longer there."""
         is_read = any(number in layer.reads for layer in self.network.layers)
-        return self.reload and self.lives[number][1] < self.span and not is_read
+        return self.lives[number][1] in self.span_of and not is_read
 
     def whole_weights(self, layer: Layer, room: int) -> int | None:
         """The bytes of two pieces of the weights where maps leave `room` for them; 0: all are there, None: no room.
@@ -332,7 +329,7 @@ class Search:
     def fits_without(self, number: int, place: int) -> bool:
         """Whether a layer could run if a map were not kept."""
         kept, self.kept = self.kept, self.kept - {number}
-        starts = range(max(self.span if place >= self.span else 0, place + 1 - MOST_LAYERS), place + 1)
+        starts = range(max(0, place + 1 - MOST_LAYERS), place + 1)
         stops = range(place + 1, min(len(self.network.layers), place + MOST_LAYERS) + 1)
         fits = any(
             self.step(start, stop)[0] is not None for start in starts for stop in stops if stop - start <= MOST_LAYERS
@@ -353,20 +350,20 @@ class Search:
             places = {place for n in parts for place in self.makers(n)} - self.offchip
 
 
-def plan(
-    network: Network, rows_of: RowsOf, share: float = 0.5, span: int = 0, *, reload: bool = False, first: int = 0
-) -> Plan:
+def plan(network: Network, rows_of: RowsOf, share: float = 0.5, spans: Iterable[Span] = ()) -> Plan:
     """Steps and kept maps of little traffic; weights of more than `share` of what maps leave are streamed.
 
-    The layers from `first` (which needs `reload`) to before `span` run sample by sample, or as many fewer as there is
-    room for.  Samples of their maps then pass through the memory one after another, and the input arrives while they
-    work.  With `reload` the weights of these layers are there for one of them at a time, and loaded for each sample.
+    The layers of each of the `spans` run sample by sample, those of the last one or as many fewer as there is room for.
+    Samples of their maps then pass through the memory one after another, and the input arrives while they work.
     """
-    apart = (place for place, layer in enumerate(network.layers) if place >= first and not layer.by_sample)
-    for length in range(min(span, next(apart, len(network.layers))), first + 1, -1):
-        found = Search(network, rows_of, share, length, reload, first).run()
-        if found is not None:
-            return found
+    apart = (place for place, layer in enumerate(network.layers) if not layer.by_sample)
+    if spans := tuple(spans):
+        *before, last = spans
+        limit = next((place for place in apart if place >= last.start), len(network.layers))
+        for stop in range(min(last.stop, limit), last.start + 1, -1):
+            found = Search(network, rows_of, share, (*before, replace(last, stop=stop))).run()
+            if found is not None:
+                return found
     found = Search(network, rows_of, share).run()
     assert found is not None
     return found

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise, starmap
 from math import inf, prod
 
 from xdsl.context import Context
@@ -25,7 +26,7 @@ from ...remembered import remembered
 from ...search.followed import Group, follow
 from ...search.group_tiles.candidates import Problem
 from ...search.network import Layer, Network, Rows
-from ...search.residency import OFFCHIP, Plan, plan
+from ...search.residency import OFFCHIP, Plan, Span, plan
 from ..functions import functions_of
 from ..nest_to_codelet.fused_layers import WHOLE_TILE, FusedGroup, FusedLayer, read_whole
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT, RELOADED, UNPADDED
@@ -55,7 +56,9 @@ class NestSchedulePass(ModulePass):
     there is room (`search/followed`).  `share` is the part of the memory for maps that they may take.  The
     first `span` groups, or as many fewer as there is room for, are marked `by_sample`: they run one sample after
     another; with `reload` they are also `reloaded`: their weights are loaded for each sample, and the `first` of them
-    run with all samples together, as those after the span.  With `unpadded` groups are marked so: rings of rows, and
+    run with all samples together, as those after the span.
+    Between two neighbours of `cuts` layers run so, too: all samples of the layers from the first to the second, then
+    all of those from the second to the third, and so on.  With `unpadded` groups are marked so: rings of rows, and
     maps that are loaded for a layer, have no room around them for what windows read out of bounds.  With `overlap` the
     traffic of a step counts as far as the busiest unit works for fewer cycles on its layers: more of these run in rows
     together while an input comes in.
@@ -68,6 +71,7 @@ class NestSchedulePass(ModulePass):
     first: int = 0
     unpadded: bool = False
     overlap: bool = False
+    cuts: tuple[int, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
@@ -77,7 +81,10 @@ class NestSchedulePass(ModulePass):
             if given:
                 reader.mark(follow(network, given, reader.rows_given))
             else:
-                reader.mark(plan(network, reader.rows_of, span=self.span, reload=self.reload, first=self.first))
+                one = (Span(self.first, self.span, self.reload),) if self.span else ()
+                reader.mark(
+                    plan(network, reader.rows_of, spans=starmap(Span, pairwise(self.cuts)) if self.cuts else one)
+                )
 
 
 class Reader:
@@ -275,8 +282,9 @@ class Reader:
                 marks["fused"], marks["tile_rows"] = IntegerAttr(number, i64), IntegerAttr(step.rows, i64)
                 if step.piece_bytes:
                     marks["piece_bytes"] = IntegerAttr(self._pieces(layer)[step.piece_bytes], i64)
-                if found.first <= place < found.span:
-                    marks |= dict.fromkeys((BY_SAMPLE, *([RELOADED] if found.reload else [])), UnitAttr())
+                for own, span in enumerate(found.spans):
+                    if place in span:
+                        marks |= {BY_SAMPLE: IntegerAttr(own, i64)} | ({RELOADED: UnitAttr()} if span.reload else {})
                 if any(self.numbers[value] in found.kept for value in layer.made.values()):
                     marks[KEPT] = UnitAttr()
                 if step.overwritten >= 0:

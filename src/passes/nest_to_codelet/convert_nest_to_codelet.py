@@ -124,6 +124,8 @@ class _Converter:
             case NestViewOp() | JoinOp() | NestRowsOp():
                 pass  # made where it is read
             case GroupOp() if op in self.fused and BY_SAMPLE in op.attributes:
+                if self.span and self.span[-1].layers[0].op.attributes[BY_SAMPLE] != op.attributes[BY_SAMPLE]:
+                    self._by_sample()
                 self.span.append(self.fused[op])
             case GroupOp() if op in self.fused:
                 self._by_sample()

@@ -21,7 +21,7 @@ KEPT = "kept"
 """On a group: its results stay on chip for all that read them."""
 
 BY_SAMPLE = "by_sample"
-"""On a group that runs as a whole: it and its neighbours that have the mark run one sample after another."""
+"""On a group that runs as a whole: it and its neighbours of the same number run one sample after another."""
 
 
 RELOADED = "reloaded"

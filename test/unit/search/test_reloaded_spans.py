@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tilewright.search.network import Layer, Network, Rows
-from tilewright.search.reloaded_spans import reloaded_spans
-from tilewright.search.residency import Search, plan
+from tilewright.search.reloaded_spans import kept_cuts, reloaded_spans
+from tilewright.search.residency import Search, Span, plan
 
 LAYERS = tuple(Layer((n,), (n + 1,), weight_bytes=100 if n < 4 else 500, by_sample=True) for n in range(6))
 SIZES = (400, 1600, 800, 1600, 400, 400, 400)
@@ -19,11 +19,13 @@ def no_rows(start: int, stop: int) -> Sequence[Rows]:
 
 def test_what_leaves_a_span_is_stored_where_it_has_no_room_beside_one_sample():
     """One sample of the third map, the weights of a layer and all of the fourth map take 900 bytes."""
-    kept, stored = (plan(replace(NETWORK, capacity_bytes=size), no_rows, span=4, reload=True) for size in (1400, 900))
-    assert (kept.span, stored.span) == (4, 4)
+    kept, stored = (
+        plan(replace(NETWORK, capacity_bytes=size), no_rows, spans=[Span(0, 4, reload=True)]) for size in (1400, 900)
+    )
+    assert kept.spans == stored.spans == (Span(0, 4, reload=True),)
     assert kept.kept == {1, 2, 3, 4, 5, 6}
     assert stored.kept & {1, 2, 3, 4} == {1, 2, 3}
-    assert plan(replace(NETWORK, capacity_bytes=500), no_rows, span=4, reload=True).span == 0
+    assert not plan(replace(NETWORK, capacity_bytes=500), no_rows, spans=[Span(0, 4, reload=True)]).spans
 
 
 def test_spans_are_cheap_that_little_leaves_and_of_few_weights():
@@ -41,8 +43,8 @@ def test_a_span_begins_after_maps_of_which_one_sample_has_no_room():
     layers = tuple(replace(layer, by_rows=n < 2, piece_bytes=(200,)) for n, layer in enumerate(LAYERS))
     network = replace(NETWORK, layers=layers, map_bytes=(1600, 4000, 800, 1600, 400, 400, 400), capacity_bytes=1000)
     assert reloaded_spans(network, in_rows) == [range(2, 4)]
-    found = plan(network, in_rows, first=2, span=4, reload=True)
-    assert (found.first, found.span) == (2, 4)
+    found = plan(network, in_rows, spans=[Span(2, 4, reload=True)])
+    assert found.spans == (Span(2, 4, reload=True),)
     assert [(step.start, step.stop, step.rows) for step in found.steps[:3]] == [(0, 2, 1), (2, 3, 0), (3, 4, 0)]
     assert 2 not in found.kept  # all samples of it have no room beside one of what is made of it
 
@@ -51,4 +53,15 @@ def test_spans_begin_after_layers_that_need_all_samples():
     layers = tuple(replace(layer, by_sample=n != 1) for n, layer in enumerate(LAYERS))
     network = replace(NETWORK, layers=layers, capacity_bytes=4000)
     assert reloaded_spans(network, no_rows) == [range(2, 4)]
-    assert Search(network, no_rows, 0.5, 4, reload=True).run() is None
+    assert Search(network, no_rows, 0.5, (Span(0, 4, reload=True),)).run() is None
+
+
+def test_kept_spans_follow_each_other_as_long_as_their_weights_are_few():
+    """Two of the first four layers have 200 bytes of weights, those after them 1,000."""
+    network = replace(NETWORK, capacity_bytes=4000)
+    assert kept_cuts(network, no_rows, 200) == (0, 2, 4)
+    assert kept_cuts(network, no_rows, 400) == kept_cuts(network, no_rows, 100) == ()  # one span, or none
+    spans = Span(0, 2), Span(2, 4)
+    found = plan(network, no_rows, spans=spans)
+    assert found.spans == spans
+    assert 2 in found.kept  # all samples of the map between them

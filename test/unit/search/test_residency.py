@@ -10,7 +10,7 @@ from math import inf
 import pytest
 
 from tilewright.search.network import Layer, Network, Rows
-from tilewright.search.residency import OFFCHIP, RESERVE, Plan, Search, Step, plan
+from tilewright.search.residency import OFFCHIP, RESERVE, Plan, Search, Span, Step, plan
 
 NOTHING = frozenset[int]()
 
@@ -299,12 +299,13 @@ def test_of_reloaded_weights_those_of_one_layer_are_there():
     """Four samples of 100 bytes each; the weights of three layers do not fit beside each other, those of one do."""
     layers = tuple(Layer((n,), (n + 1,), weight_bytes=500, by_sample=True) for n in range(3))
     network = Network(layers, (400,) * 4, frozenset({0}), frozenset({3}), capacity_bytes=1100, samples=4)
-    assert plan(network, no_rows, span=3).span == 0
-    found = plan(network, no_rows, span=3, reload=True)
-    assert (found.span, found.reload) == (3, True)
+    again = Span(0, 3, reload=True)
+    assert plan(network, no_rows, spans=[Span(0, 3)]).spans == ()
+    found = plan(network, no_rows, spans=[again])
+    assert found.spans == (again,)
     assert [step.rows for step in found.steps] == [0, 0, 0]
     assert found.kept == {1, 2}  # the result leaves sample by sample
-    assert plan(replace(network, capacity_bytes=700), no_rows, span=3, reload=True).span == 0
+    assert plan(replace(network, capacity_bytes=700), no_rows, spans=[again]).spans == ()
 
 
 def test_bytes_that_pass_are_those_of_maps_that_are_there():
