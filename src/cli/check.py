@@ -36,6 +36,8 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         "kernel": question.problem.name,
         "target": question.arch.name,
         "objective": question.goal,
+        "accepted": True,  # what does not hold ends in an error that names the region
+        "refused": [],
         "proven": arguments.sample is None and found.certificate.gap == 0,
         "gap": found.certificate.gap,
         "sample": arguments.sample is not None,
@@ -44,7 +46,7 @@ def execute(arguments: argparse.Namespace) -> dict[str, Any]:
         "cycles": prices.cycles,
         "regions": len(found.certificate.steps),
         "closed": found.closed,
-        "followed": found.followed,
+        "checked": found.followed,
         "priced": found.mappings,
         "dims": dict(zip(question.problem.dims, question.problem.bounds, strict=True)),
         "loops": loop_nest(question.arch, question.problem, mapping),
@@ -61,6 +63,6 @@ def show(answer: dict[str, Any]) -> None:
     print(f"{answer['regions']} regions cover the space, {answer['priced']} mappings priced, {answer['cpu_s']:.2f} s")
     less = f"less {answer['objective']}" + (f" by more than {answer['gap']:.3%}" if answer["gap"] else "")
     if answer["sample"]:
-        print(f"{answer['followed']} regions of the sample hold: evidence, no proof, that no mapping has {less}")
+        print(f"{answer['checked']} regions of the sample hold: evidence, no proof, that no mapping has {less}")
     else:
         print(f"accepted: no mapping with perfect factors has {less}")

@@ -289,6 +289,7 @@ def _about(program: Program, folder: Path) -> dict[str, Any]:
         "layers": [layer.as_dict() for layer in program.layers],
         "layouts": program.layouts,
         **program.predicted,
+        "predicted": dict(program.predicted),
         **program.bounds(program.predicted.get("cycles", 0.0)),
         **program.choice,
     }

@@ -283,6 +283,9 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     checked = json.loads(capsys.readouterr().out)
     assert checked["edp"] == mapped["edp"]
     assert checked["proven"]
+    assert checked["accepted"]
+    assert not checked["refused"]
+    assert 0 < checked["checked"] <= checked["regions"]
     assert main(["check", str(path)]) == 0
     assert "accepted: no mapping" in capsys.readouterr().out
     path.write_text(path.read_text().replace('"steps": "s', '"steps": "b'))

@@ -106,6 +106,8 @@ def test_command_line_compiles_and_runs(model_file: Path, tmp_path: Path, capsys
     built = answer_of(["compile", str(model_file), "--json", "-o", str(tmp_path / "built")], capsys)
     expected = {"dir", "mnemonics", "binary_bytes", "ops_max", "cycles", "energy_pj", "dram_bytes", "cpu_s"}
     assert expected <= set(built)
+    assert {key: built[key] for key in built["predicted"]} == built["predicted"]
+    assert {"cycles", "energy_pj", "dram_bytes"} <= set(built["predicted"])
     direct = answer_of(["run", str(model_file), "--json", "-o", str(tmp_path / "direct")], capsys)
     expected = {"cycles", "energy_pj", "dram_bytes", "peak_bytes", "utilization", "outputs", "trace", "cpu_s"}
     assert expected | {"max_abs_error", "max_rel_error", "equal"} <= set(direct)
