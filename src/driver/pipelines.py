@@ -154,9 +154,7 @@ class Room(NamedTuple):
         parts += ", more in rows while inputs come" * self.overlap
         parts += f", {self.span - self.first} layers sample by sample" if self.span else ""
         parts += f" after {self.first}" if self.first else ""
-        parts += (
-            f", sample by sample from {', '.join(map(str, self.cuts[:-1]))} to {self.cuts[-1]}" if self.cuts else ""
-        )
+        parts += f", sample by sample between {'/'.join(map(str, self.cuts))}" if self.cuts else ""
         parts += ", weights loaded for each" * self.reload
         parts += ", heads split" * self.split_heads + ", head by head" * self.heads
         share = f"1/{round(1 / self.hidden_share)}" if self.hidden_share else ""
@@ -175,11 +173,8 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     unpadded = " unpadded=true" * room.unpadded + " overlap=true" * room.overlap
     inside = "" if room.rows_inside else " rows_inside=false"
     parts = f"{{share={_plain(FINER_SHARE)}}}" if room.finer_parts else ""
-    span = (
-        "cuts=" + ",".join(map(str, room.cuts))
-        if room.cuts
-        else f"span={room.span}" + (f" first={room.first}" if room.first else "")
-    )
+    span = f"span={room.span}" + (f" first={room.first}" if room.first else "")
+    span = f"cuts={','.join(map(str, room.cuts))}" if room.cuts else span
     return (
         "" if scheduled else "graph-fuse",
         f"convert-graph-to-nest{{in_place=true{by_sample}}}" if scheduled else "convert-graph-to-nest",

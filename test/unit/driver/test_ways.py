@@ -7,7 +7,15 @@ from tilewright.driver.pipelines import Room
 
 PAGE = Path(__file__).parents[3] / "docs" / "default-flow.md"
 
-CHANGED = {"hidden_share": 1 / 16, "rows_share": 1 / 2, "slack": 0, "span": 5, "unfold_worth": 1, "first": 5}
+CHANGED = {
+    "hidden_share": 1 / 16,
+    "rows_share": 1 / 2,
+    "slack": 0,
+    "span": 5,
+    "unfold_worth": 1,
+    "first": 5,
+    "cuts": (5, 5, 5),
+}
 """Fields that are no flags, with a value that is not the default one."""
 
 UNNAMED = {"share", "unpadded"}

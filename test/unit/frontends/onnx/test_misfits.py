@@ -83,8 +83,9 @@ def test_attributes_that_an_operator_does_not_have():
     inputs = [helper.make_tensor_value_info(name, 1, [1, 8]) for name in "xy"]
 
     def given(name: str, version: int) -> ModelProto:
-        nodes = [helper.make_node("LeakyRelu", ["x"], ["y"], **{name: 0.5})]
-        made = helper.make_graph(nodes, "g", inputs[:1], inputs[1:])
+        node = helper.make_node("LeakyRelu", ["x"], ["y"])
+        node.attribute.append(helper.make_attribute(name, 0.5))
+        made = helper.make_graph([node], "g", inputs[:1], inputs[1:])
         return helper.make_model(made, opset_imports=[helper.make_opsetid("", version)])
 
     with pytest.raises(TilewrightError, match=r"LeakyRelu.*expected attributes .* opset 17: alpha, found alfa"):

@@ -196,3 +196,19 @@ def test_a_scalar_from_outside_is_there_for_each_sample():
     result = simulate(lower(load_model(module), text(ALL), OPTIONS, None, "scalar"), given)
     (found,), (expected,) = (list(values.values()) for values in (result.outputs, reference(module, given)))
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_one_span_follows_another():
+    """All samples pass through two layers, then through the next ones."""
+    name = "joined"
+    model = MODELS[name](2)
+    way = pipeline_text("edge16", OPTIONS, room=Room(cuts=(0, 2, 4)))
+    program = lower(load_model(model), way, OPTIONS, None, name)
+    result = simulate(program, inputs_of(model))
+    for key, values in reference(load_model(model), inputs_of(model)).items():
+        np.testing.assert_array_equal(result.outputs[key], values)
+    assert result.cycles == program.predicted["cycles"]
+    module = load_model(model)
+    parse_passes(way.partition(",nest-tile")[0]).apply(make_context(), module)
+    numbers = [str(op.attributes[BY_SAMPLE]) for op in module.walk() if BY_SAMPLE in op.attributes]
+    assert len(set(numbers)) == 2
