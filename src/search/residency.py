@@ -258,8 +258,11 @@ class Search:
         layer, network = self.network.layers[place], self.network
         if not self.kept.issuperset(layer.makes) or network.results.intersection(layer.makes):
             return -1
+        span = self.span_of.get(place)
+        if span is not None and not span.reload and len(self.spans) == 1:  # the next sample would wait
+            return -1
         ends = (n for n in layer.overwrites if n in self.kept and self.lives[n][1] == place)
-        ends = (n for n in ends if self.span_of.get(place) is None or n not in self.crossing)
+        ends = (n for n in ends if span is None or n not in self.crossing)
         return next((n for n in ends if n not in network.results), -1)
 
     def in_span(self, place: int) -> bool:

@@ -232,7 +232,7 @@ dram.schedule @s of @five batch 1 on <side 4, macs 512, capacity 8192, buffer 81
 
 // -----
 
-// CHECK: expected at most 1 x 1 x 1 tiles of samples, rows and columns, found 1 x 7 tiles
+// CHECK: expected at most 1 x 1 x 1 tiles of samples, rows and columns, found 7 tiles that divisors cannot spread
 dram.network @five {
   dram.input "x" 8x8x8
   dram.layer "A" conv 16x8x8 of ["x"] kernel 3x3
