@@ -169,7 +169,7 @@ class Room(NamedTuple):
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     scheduled = options.partition == SCHEDULE
-    by_sample, reload = " by_sample=true" * room.reload, " reload=true" * room.reload
+    by_sample, reload = " by_sample=true" * (room.reload or bool(room.cuts)), " reload=true" * room.reload
     unpadded = " unpadded=true" * room.unpadded + " overlap=true" * room.overlap
     inside = "" if room.rows_inside else " rows_inside=false"
     parts = f"{{share={_plain(FINER_SHARE)}}}" if room.finer_parts else ""

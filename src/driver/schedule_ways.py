@@ -217,7 +217,7 @@ class _Ways:
         network = reader.network(room.share)
         sizes = (int(share * network.capacity_bytes) for share in KEPT_SHARES)
         found = dict.fromkeys(kept_cuts(network, reader.rows_of, size) for size in sizes)
-        self.take_each(room._replace(cuts=cuts) for cuts in found if cuts)
+        self.take_each(room._replace(reload=False, cuts=cuts) for cuts in found if cuts)
 
     def fill(self) -> None:
         """The best of several samples with loads in time that then move ahead, and with maps placed before them."""

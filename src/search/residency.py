@@ -110,7 +110,7 @@ class Search:
         self.kept = frozenset(self.lives) - self.network.given
         self.kept -= {number for number in self.network.results if self.leaves_by_sample(number)}
         self.network = replace(self.network, map_bytes=sizes, samples=1)
-        self.span_bytes = {span: span.weight_bytes(self.network) for span in self.spans}
+        self.span_bytes = {span: 0 if span.reload else span.weight_bytes(self.network) for span in self.spans}
 
     def run(self) -> Plan | None:
         """The plan; None where a layer of a span, which is then `stuck`, has no room, also where all is stored that
@@ -189,9 +189,10 @@ class Search:
         crossing = max(0.0, crossing - sum(layer.cycles for layer in layers))
         scratch = max(layer.scratch_bytes for layer in layers)
         need = passing + 2 * scratch
-        span = self.span_of.get(start)
-        if span is not None and not span.reload:
-            need += self.span_bytes[span] - layers[0].weight_bytes
+        if (staying := self.staying_bytes(start)) and network.weight_capacity_bytes is None:
+            need += staying - layers[0].weight_bytes
+        elif staying > (network.weight_capacity_bytes or inf):
+            return None, inf
         whole: tuple[Step | None, float] = None, inf
         if len(layers) == 1:
             step = self.whole(start, need)
@@ -239,8 +240,9 @@ class Search:
         loaded = sum(self.bytes_at(n, place) for n in {*layer.reads, *layer.makes} - self.kept)
         over = self.overwritten(place)
         saved = network.map_bytes[over] if over >= 0 else 0
-        weights = self.whole_weights(layer, self.room - need - loaded + saved)
-        if weights is None or (self.in_span(place) and not layer.by_sample):
+        stays = self.staying_bytes(place) > 0
+        weights = self.whole_weights(layer, self.room - need - loaded + saved, 1 if stays else self.share)
+        if weights is None or (self.in_span(place) and not layer.by_sample) or (stays and weights):
             return None
         return Step(place, place + 1, 0, weights, over)
 
@@ -258,16 +260,19 @@ class Search:
         layer, network = self.network.layers[place], self.network
         if not self.kept.issuperset(layer.makes) or network.results.intersection(layer.makes):
             return -1
-        span = self.span_of.get(place)
-        if span is not None and not span.reload and len(self.spans) == 1:  # the next sample would wait
+        if self.staying_bytes(place) and len(self.spans) == 1:  # the next sample would wait
             return -1
         ends = (n for n in layer.overwrites if n in self.kept and self.lives[n][1] == place)
-        ends = (n for n in ends if span is None or n not in self.crossing)
+        ends = (n for n in ends if not self.in_span(place) or n not in self.crossing)
         return next((n for n in ends if n not in network.results), -1)
 
     def in_span(self, place: int) -> bool:
         """Whether a layer runs sample by sample."""
         return place in self.span_of
+
+    def staying_bytes(self, place: int) -> int:
+        """Of the weights that are there while a layer runs, with its own; 0 outside of spans whose weights stay."""
+        return self.span_bytes[self.span_of[place]] if place in self.span_of else 0
 
     def bytes_in_span(self, number: int) -> int:
         """Bytes of a map that are there: of one sample where layers of one span touch it."""
@@ -282,7 +287,7 @@ class Search:
         is_read = any(number in layer.reads for layer in self.network.layers)
         return self.lives[number][1] in self.span_of and not is_read
 
-    def whole_weights(self, layer: Layer, room: int) -> int | None:
+    def whole_weights(self, layer: Layer, room: int, share: float) -> int | None:
         """The bytes of two pieces of the weights where maps leave `room` for them; 0: all are there, None: no room.
 
         They are streamed where they would take more than `share` of the room: then others may be loaded ahead.
@@ -290,7 +295,7 @@ class Search:
         if room < 0:
             return None
         limit = room if self.network.weight_capacity_bytes is None else self.network.weight_capacity_bytes
-        if layer.weight_bytes <= self.share * limit:
+        if layer.weight_bytes <= share * limit:
             return 0
         pieces = [size for size in layer.piece_bytes if size <= limit]
         if not pieces:
@@ -356,7 +361,7 @@ class Search:
 def plan(network: Network, rows_of: RowsOf, share: float = 0.5, spans: Iterable[Span] = ()) -> Plan:
     """Steps and kept maps of little traffic; weights of more than `share` of what maps leave are streamed.
 
-    The layers of each of the `spans` run sample by sample, those of the last one or as many fewer as there is room for.
+    The layers of each of the `spans` run sample by sample; the last span ends earlier where it has no room else.
     Samples of their maps then pass through the memory one after another, and the input arrives while they work.
     """
     apart = (place for place, layer in enumerate(network.layers) if not layer.by_sample)

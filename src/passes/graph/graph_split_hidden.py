@@ -100,9 +100,9 @@ class Hidden:
     def ranges(self, chunk_bytes: int, weight_bytes: int = 0) -> list[tuple[int, int]]:
         """The fewest chunks of the axis whose maps take `chunk_bytes` at most; up to twice as many if these are even.
 
-        Even ones of a multiple of `LANES` come before others, and all are in groups of convolutions: else there is one
-        chunk.  Heads are chunks.  Where the last product waits for its
-        weights (`waits_for_weights`), they have `LANES` elements.
+        Even ones of a multiple of `LANES` come before others.  Each chunk is in one group of a convolution with groups;
+        where that cannot be there is one chunk.  Heads are chunks.  Where the last product waits for its weights
+        (`waits_for_weights`), chunks have `LANES` elements.
         """
         if self.is_attention:
             return list(pairwise(range(0, self.extent + 1, self.grain)))

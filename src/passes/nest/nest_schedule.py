@@ -56,9 +56,9 @@ class NestSchedulePass(ModulePass):
     there is room (`search/followed`).  `share` is the part of the memory for maps that they may take.  The
     first `span` groups, or as many fewer as there is room for, are marked `by_sample`: they run one sample after
     another; with `reload` they are also `reloaded`: their weights are loaded for each sample, and the `first` of them
-    run with all samples together, as those after the span.
-    Between two neighbours of `cuts` layers run so, too: all samples of the layers from the first to the second, then
-    all of those from the second to the third, and so on.  With `unpadded` groups are marked so: rings of rows, and
+    run with all samples together, as those after the span.  With `cuts` there are several spans in place of that one,
+    from each cut to the next, whose weights stay: all samples pass through the first, then through the second, and so
+    on.  A group's `by_sample` is the number of its span.  With `unpadded` groups are marked so: rings of rows, and
     maps that are loaded for a layer, have no room around them for what windows read out of bounds.  With `overlap` the
     traffic of a step counts as far as the busiest unit works for fewer cycles on its layers: more of these run in rows
     together while an input comes in.

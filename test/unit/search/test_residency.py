@@ -308,6 +308,23 @@ def test_of_reloaded_weights_those_of_one_layer_are_there():
     assert plan(replace(network, capacity_bytes=700), no_rows, spans=[again]).spans == ()
 
 
+def test_weights_that_stay_take_the_memory_that_they_have_of_their_own():
+    """Those of three layers, 1,500 bytes, beside maps of 1,000 bytes that they would have no room in."""
+    layers = tuple(Layer((n,), (n + 1,), 500, (250,), by_sample=True) for n in range(3))
+    span = Span(0, 3)
+
+    def found(weight_capacity_bytes: int | None, capacity_bytes: int = 1000) -> Plan:
+        network = Network(layers, (400,) * 4, frozenset({0}), frozenset({3}), capacity_bytes, weight_capacity_bytes)
+        return plan(replace(network, samples=4), no_rows, spans=[span])
+
+    assert found(1500).spans == (span,)
+    assert found(1499).spans == (Span(0, 2),)
+    assert found(None).spans == ()
+    whole = found(None, 2400)
+    assert whole.spans == (span,)
+    assert not any(step.piece_bytes for step in whole.steps)  # loaded once, as wholes
+
+
 def test_bytes_that_pass_are_those_of_maps_that_are_there():
     rng = random.Random(5)
     for _ in range(20):
