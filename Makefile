@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= 2
-LIGHT = $(shell $(BIN)/python -c "from tilewright.zoo.onnx_models import light_folder; print(light_folder())")
+LIGHT = $(shell $(BIN)/python -c "import onnx; print(onnx.__path__[0])")/backend/test/data/light
 
 # Compiled modules are kept: else every process that a test starts compiles the whole package, over two seconds of it.
 unexport PYTHONDONTWRITEBYTECODE

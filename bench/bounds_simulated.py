@@ -33,8 +33,11 @@ from tilewright.driver.pipelines import AUTO
 from tilewright.errors import TilewrightError
 from tilewright.frontends.input_shapes import InputShapes
 from tilewright.search.fusion import PartitionOptions
-from tilewright.zoo.onnx_models import mobilenet, seeded_light_model, transformer_block
-from tilewright.zoo.quantized import quantized
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "test"))
+
+from onnx_files.networks import mobilenet, seeded_light_model, transformer_block
+from onnx_files.quantized import quantized
 
 NETWORKS = (
     "squeezenet,mobilenet,shufflenet,inception_v1,resnet50,densenet121,inception_v2,transformer,random:0,random:1"

@@ -24,8 +24,11 @@ import onnx
 from tilewright.driver import CompileOptions, RunOptions, compile, run
 from tilewright.errors import TilewrightError
 from tilewright.frontends.input_shapes import InputShapes
-from tilewright.zoo.onnx_models import LIGHT_NETWORKS, mobilenet, seeded_light_model, transformer_block
-from tilewright.zoo.quantized import quantized
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "test"))
+
+from onnx_files.networks import LIGHT_NETWORKS, mobilenet, seeded_light_model, transformer_block
+from onnx_files.quantized import quantized
 
 METHODS = {
     "none": CompileOptions(partition="", prove=False),

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from tilewright.backends.simulator import simulate
 from tilewright.driver import CompileOptions
 from tilewright.driver.models import compile
 from tilewright.errors import TilewrightError
-from tilewright.zoo.onnx_models import LIGHT_NETWORKS, seeded_light_model
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "test"))
+
+from onnx_files.networks import LIGHT_NETWORKS, seeded_light_model
 
 TARGETS = ("edge16", "cloud128", "tiny")
 KEYS = ("cycles", "energy_pj", "dram_bytes")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 
 import numpy as np
 import onnxruntime
@@ -10,8 +12,11 @@ from measure import Report, cpu_seconds
 
 import tilewright
 from tilewright.arrays import compare
-from tilewright.zoo.onnx_models import light_model, seeded_light_model
-from tilewright.zoo.weights import random_inputs
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "test"))
+
+from onnx_files.networks import light_model, seeded_light_model
+from onnx_files.weights import random_inputs
 
 COMPILE_CPU_S = 60.0
 SIMULATE_CPU_S = 120.0

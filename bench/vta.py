@@ -8,8 +8,10 @@ python bench/vta.py --quantised resnet18,squeezenet  networks of test/data/netwo
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from whole_networks import load
@@ -22,7 +24,10 @@ from tilewright.driver import make_context, parse_passes, reference
 from tilewright.frontends.integer_layers import IntegerLayers
 from tilewright.frontends.networks.shifted import NETWORKS, shifted_network
 from tilewright.interpreters.graph import run_graph
-from tilewright.zoo.quantized import quantized
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "test"))
+
+from onnx_files.quantized import quantized
 
 PUBLISHED_CYCLES = 7_729_601
 """ResNet-18 v1 with the pipelined GEMM (apache/tvm-vta, pull request 30, 2021)."""

@@ -1,1 +1,1 @@
-"""Networks to try things on: those that the onnx wheel ships, with seeded weights, and small ones made on demand."""
+"""Layers and networks by name: those of papers on mappers, on schedules and on fusion, and small operators."""

@@ -16,8 +16,8 @@ from tilewright.driver.partitions import program_partition
 from tilewright.driver.schedules import ScheduleOptions, schedule_network_for
 from tilewright.search.dram import Effort
 from tilewright.search.fusion import PartitionOptions
-from tilewright.zoo.quantized import quantized
 
+from ..onnx_files.quantized import quantized
 from .patterns import PATTERNS, Maker
 
 CASES = [("residual", True), ("shared", True), ("squeeze_excite", False), ("grouped", False), ("vit", False)]

@@ -9,10 +9,11 @@ from tilewright.backends.simulator import simulate
 from tilewright.driver import CompileOptions, compile, load_model, reference
 from tilewright.frontends.networks.images import image_module
 from tilewright.frontends.networks.maker import Maker
-from tilewright.zoo.onnx_models import seeded_light_model
 from tilewright.zoo.paper_networks.networks import googlenet, randwire_a
-from tilewright.zoo.quantized import quantized
 from tilewright.zoo.schedule_networks.images import resnet
+
+from ..onnx_files.networks import seeded_light_model
+from ..onnx_files.quantized import quantized
 
 TABLES = {
     "googlenet": googlenet,

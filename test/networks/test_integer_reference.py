@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, helper, numpy_helper
 
 from tilewright import CompileOptions, compile, simulate
-from tilewright.zoo.onnx_models import mobilenet, seeded_light_model
-from tilewright.zoo.quantized import quantized
-from tilewright.zoo.weights import random_inputs
+
+from ..onnx_files.networks import mobilenet, seeded_light_model
+from ..onnx_files.quantized import quantized
+from ..onnx_files.weights import random_inputs
 
 Array = NDArray[Any]
 

@@ -11,10 +11,10 @@ from onnx import ModelProto
 
 from tilewright.frontends.onnx import import_onnx
 from tilewright.interpreters.graph import run_graph
-from tilewright.zoo.onnx_models import LIGHT_NETWORKS, light_model, mobilenet, seeded_light_model, transformer_block
-from tilewright.zoo.quantized import quantized
-from tilewright.zoo.weights import random_inputs
 
+from ..onnx_files.networks import LIGHT_NETWORKS, light_model, mobilenet, seeded_light_model, transformer_block
+from ..onnx_files.quantized import quantized
+from ..onnx_files.weights import random_inputs
 from ..sessions import exact_session
 
 Array = NDArray[Any]

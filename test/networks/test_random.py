@@ -13,9 +13,9 @@ from tilewright.backends.program import Program
 from tilewright.driver import make_context
 from tilewright.interpreters.graph import run_graph
 from tilewright.universe import TILEWRIGHT_UNIVERSE
-from tilewright.zoo.quantized import quantized
-from tilewright.zoo.weights import random_inputs
 
+from ..onnx_files.quantized import quantized
+from ..onnx_files.weights import random_inputs
 from ..random_networks import FLOAT, INTEGER, grown, hostile
 from ..sessions import exact_session
 

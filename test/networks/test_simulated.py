@@ -17,7 +17,8 @@ from tilewright import CompileOptions, SimulationResult, compile, import_onnx, s
 from tilewright.driver import make_context
 from tilewright.interpreters.graph import run_graph
 from tilewright.universe import TILEWRIGHT_UNIVERSE
-from tilewright.zoo.onnx_models import (
+
+from ..onnx_files.networks import (
     LIGHT_NETWORKS,
     light_folder,
     light_model,
@@ -25,9 +26,8 @@ from tilewright.zoo.onnx_models import (
     seeded_light_model,
     transformer_block,
 )
-from tilewright.zoo.quantized import quantized
-from tilewright.zoo.weights import random_inputs
-
+from ..onnx_files.quantized import quantized
+from ..onnx_files.weights import random_inputs
 from ..sessions import exact_session
 
 Array = NDArray[Any]

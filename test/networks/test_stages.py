@@ -11,9 +11,9 @@ from onnx import ModelProto
 from tilewright import compile, import_onnx, simulate
 from tilewright.driver import make_context, parse_passes
 from tilewright.interpreters.graph import run_graph
-from tilewright.zoo.onnx_models import mobilenet, seeded_light_model
-from tilewright.zoo.quantized import quantized
 
+from ..onnx_files.networks import mobilenet, seeded_light_model
+from ..onnx_files.quantized import quantized
 from .patterns import residual
 
 NETWORKS: dict[str, Callable[[], ModelProto]] = {

@@ -8,8 +8,9 @@ import onnx
 import pytest
 
 from tilewright.cli import main
-from tilewright.zoo.onnx_models import mobilenet
 from tilewright.zoo.paper_networks import NAMES
+
+from ...onnx_files.networks import mobilenet
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> Any:

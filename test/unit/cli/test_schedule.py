@@ -9,7 +9,8 @@ import onnx
 import pytest
 
 from tilewright.cli import main
-from tilewright.zoo.onnx_models import mobilenet
+
+from ...onnx_files.networks import mobilenet
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> Any:

@@ -25,8 +25,8 @@ from tilewright.passes.nest import program_bound
 from tilewright.passes.nest.nest_schedule import NestSchedulePass
 from tilewright.passes.nest_to_codelet import fused_program
 from tilewright.resources import Resources
-from tilewright.zoo.quantized import quantized
 
+from ...onnx_files.quantized import quantized
 from ..passes.nest_to_codelet.fused_models import branches, classifier, residual, skipping
 
 POOLS = """

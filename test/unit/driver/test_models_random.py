@@ -16,8 +16,9 @@ from tilewright.arrays import compare
 from tilewright.driver import load_model, reference
 from tilewright.errors import InfeasibleError
 from tilewright.frontends.acg import target_files
-from tilewright.zoo.quantized import quantized
-from tilewright.zoo.weights import random_inputs
+
+from ...onnx_files.quantized import quantized
+from ...onnx_files.weights import random_inputs
 
 
 @dataclass

@@ -11,7 +11,8 @@ from tilewright.frontends.einsum import parse_einsum
 from tilewright.frontends.input_shapes import InputShapes
 from tilewright.mapping import find_layers
 from tilewright.zoo.mapping_layers import NETWORKS, layer, layers
-from tilewright.zoo.onnx_models import light_folder
+
+from ...onnx_files.networks import light_folder
 
 SQUEEZENET = f"{light_folder()}/light_squeezenet.onnx"
 MLIR = """

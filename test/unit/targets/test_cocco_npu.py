@@ -11,8 +11,9 @@ import tilewright
 from tilewright.arrays import compare
 from tilewright.driver import load_model, reference
 from tilewright.frontends.acg import load_target
-from tilewright.zoo.quantized import quantized
-from tilewright.zoo.weights import random_inputs
+
+from ...onnx_files.quantized import quantized
+from ...onnx_files.weights import random_inputs
 
 
 def weight(name: str, *shape: int) -> onnx.TensorProto:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.frontends.onnx.load import BULK_BYTES, without_bulk
-from tilewright.zoo.onnx_models import light_model
+
+from ....onnx_files.networks import light_model
 
 LARGE = np.arange(BULK_BYTES, dtype=np.float32)
 

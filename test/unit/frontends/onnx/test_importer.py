@@ -15,7 +15,8 @@ from tilewright.driver import compile
 from tilewright.errors import TilewrightError
 from tilewright.frontends.onnx import constant_inputs, import_onnx
 from tilewright.interpreters.graph import run_graph
-from tilewright.zoo.onnx_models import light_model
+
+from ....onnx_files.networks import light_model
 
 F = TensorProto.FLOAT
 

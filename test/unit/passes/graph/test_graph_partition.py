@@ -11,7 +11,8 @@ from tilewright.dialects import graph
 from tilewright.driver import load_model, make_context, parse_passes
 from tilewright.interpreters.graph import run_graph
 from tilewright.passes.graph.fusion_layers import fusion_layers
-from tilewright.zoo.onnx_models import mobilenet, transformer_block
+
+from ....onnx_files.networks import mobilenet, transformer_block
 
 MODELS = {
     "mobilenet": lambda: mobilenet(size=32, width=0.25, classes=10),

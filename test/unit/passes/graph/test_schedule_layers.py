@@ -10,8 +10,9 @@ from tilewright.driver import load_model, make_context, parse_passes
 from tilewright.driver.schedules import find_network
 from tilewright.errors import TilewrightError
 from tilewright.passes.graph.schedule_layers import schedule_layers
-from tilewright.zoo.onnx_models import light_folder, mobilenet, transformer_block
 from tilewright.zoo.schedule_networks import Network, Shape, schedule_network
+
+from ....onnx_files.networks import light_folder, mobilenet, transformer_block
 
 
 def table(text: str, tmp_path: Path) -> Network:

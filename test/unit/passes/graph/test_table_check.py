@@ -14,10 +14,10 @@ from tilewright.errors import TilewrightError
 from tilewright.passes.graph.fusion_layers import FusionLayers, fusion_layers
 from tilewright.passes.graph.schedule_layers import ScheduleLayers, schedule_layers
 from tilewright.passes.graph.table_check import Recount, check_layer_graph, check_network
-from tilewright.zoo.quantized import quantized
 from tilewright.zoo.schedule_networks import Layer, Network, Shape
 
 from ....networks.patterns import PATTERNS, QUANTISED
+from ....onnx_files.quantized import quantized
 
 
 def function_of(model: ModelProto) -> FuncOp:

@@ -17,8 +17,9 @@ from tilewright.driver.pipelines import AUTO
 from tilewright.frontends.acg import load_target
 from tilewright.passes.nest.program_bound import bound_of, weight_cycles
 from tilewright.resources import Resources, attach
-from tilewright.zoo.onnx_models import mobilenet
-from tilewright.zoo.quantized import quantized
+
+from ....onnx_files.networks import mobilenet
+from ....onnx_files.quantized import quantized
 
 KERNELS = (
     "O[m,n] += A[m,k] * B[k,n]; m=20 n=15 k=30",

@@ -34,9 +34,9 @@ from tilewright.passes.nest_to_codelet import fused_program
 from tilewright.resources import resources_of
 from tilewright.search.fusion import PartitionOptions, partition
 from tilewright.search.fusion.floors import scene_of
-from tilewright.zoo.onnx_models import transformer_block
-from tilewright.zoo.quantized import quantized
 
+from ....onnx_files.networks import transformer_block
+from ....onnx_files.quantized import quantized
 from .fused_models import Net, branches, classifier, inputs_of, reshaped, residual, rows_joined, skipping, verified_rows
 
 MODELS = {

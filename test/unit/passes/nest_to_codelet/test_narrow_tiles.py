@@ -23,8 +23,8 @@ from tilewright.frontends.acg import target_files
 from tilewright.interpreters.codelet import run_program
 from tilewright.resources import resources_of
 from tilewright.search.fusion import PartitionOptions
-from tilewright.zoo.quantized import quantized
 
+from ....onnx_files.quantized import quantized
 from .fused_models import Net, branches, classifier, inputs_of, residual, skipping, verified_rows
 
 

@@ -8,8 +8,9 @@ from xdsl.parser import Parser
 from tilewright.backends.simulator import SimulationResult, simulate
 from tilewright.driver import compile, load_model, make_context, parse_passes, reference
 from tilewright.errors import TilewrightError
-from tilewright.zoo.onnx_models import seeded_light_model
-from tilewright.zoo.quantized import quantized
+
+from ....onnx_files.networks import seeded_light_model
+from ....onnx_files.quantized import quantized
 
 
 def weight(name: str, values: np.ndarray, kind: str) -> str:

@@ -8,9 +8,10 @@ import numpy as np
 import onnx
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from ..algebra.element import Array
-from ..errors import TilewrightError
-from .schedule_networks.images import MOBILENET_BLOCKS
+from tilewright.algebra.element import Array
+from tilewright.errors import TilewrightError
+from tilewright.zoo.schedule_networks.images import MOBILENET_BLOCKS
+
 from .weights import random_inputs, seeded_weights
 
 LIGHT_NETWORKS = (

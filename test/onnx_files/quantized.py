@@ -10,7 +10,8 @@ import onnx
 from numpy.typing import NDArray
 from onnx import ModelProto, version_converter
 
-from ..errors import TilewrightError
+from tilewright.errors import TilewrightError
+
 from .weights import random_inputs
 
 MIN_OPSET = 13

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from onnx import ModelProto
 
 from tilewright.errors import TilewrightError
-from tilewright.zoo.onnx_models import LIGHT_NETWORKS, light_model, mobilenet, seeded_light_model, transformer_block
-from tilewright.zoo.quantized import quantized
-from tilewright.zoo.weights import Moments, random_inputs
 
-from ...sessions import exact_session
+from ..onnx_files.networks import LIGHT_NETWORKS, light_model, mobilenet, seeded_light_model, transformer_block
+from ..onnx_files.quantized import quantized
+from ..onnx_files.weights import Moments, random_inputs
+from ..sessions import exact_session
 
 
 def activations(model: ModelProto) -> list[NDArray[Any]]:

@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 from onnx import ModelProto, NodeProto, helper, numpy_helper
 
-from ..algebra.element import Array
+from tilewright.algebra.element import Array
 
 
 class Moments(NamedTuple):
