@@ -7,9 +7,15 @@ elements.  A flit counts once, however many links it passes; links passed a seco
 from __future__ import annotations
 
 import argparse
+import sys
 import time
+from pathlib import Path
 
-from tilewright.costs.noc import Mesh, Packet, run_traffic
+from tilewright.costs.noc import Mesh
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "test"))
+
+from unit.costs.noc.traffic import Packet, run_traffic
 
 SIZES = ((5, 4), (9, 8), (17, 16))
 FLITS = 16

@@ -3,18 +3,14 @@
 from .mesh import Mesh
 from .program import MeshProgram, make_program, mesh_level, mesh_of, with_link_bandwidth
 from .run import MeshRun, run_program
-from .traffic import Packet, TrafficRun, run_traffic
 
 __all__ = [
     "Mesh",
     "MeshProgram",
     "MeshRun",
-    "Packet",
-    "TrafficRun",
     "make_program",
     "mesh_level",
     "mesh_of",
     "run_program",
-    "run_traffic",
     "with_link_bandwidth",
 ]

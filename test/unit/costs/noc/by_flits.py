@@ -6,7 +6,9 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tilewright.costs.noc import Mesh, Packet
+from tilewright.costs.noc import Mesh
+
+from .traffic import Packet
 
 Port = str  # "E", "W", "S", "N", "L"
 OPPOSITE = {"E": "W", "W": "E", "S": "N", "N": "S"}

@@ -4,10 +4,11 @@ import random
 
 import pytest
 
-from tilewright.costs.noc import Mesh, Packet, run_traffic
+from tilewright.costs.noc import Mesh
 from tilewright.errors import TilewrightError
 
 from .by_flits import reference
+from .traffic import Packet, run_traffic
 
 
 def random_case(rng: random.Random) -> tuple[Mesh, list[Packet]]:

@@ -1,15 +1,24 @@
 """Packets that are asked for at given cycles: the network alone."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar, cast
 
 import numpy as np
+from numba import njit
 
-from ...algebra.element import Ints
-from ...errors import TilewrightError
-from ..compiled import bare_entry
-from .mesh import Mesh, Routes
-from .network import GONE, HOPS, IN_FLIGHT, MOVED, NOBODY, Net, cycle, joined, make_net
+from tilewright.algebra.element import Ints
+from tilewright.costs.noc.mesh import Mesh, Routes
+from tilewright.costs.noc.network import GONE, HOPS, IN_FLIGHT, MOVED, NOBODY, Net, cycle, make_net
+from tilewright.errors import TilewrightError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def uncounted(function: Function) -> Function:
+    """Compiled without reference counts, by each process: in a bench this module has another name than in a test."""
+    options: dict[str, Any] = {"_nrt": False}
+    return cast(Function, njit(**options)(function))
 
 
 @dataclass(frozen=True)
@@ -84,7 +93,7 @@ def _check(mesh: Mesh, packets: Sequence[Packet], different: Sequence[Packet]) -
         raise TilewrightError("noc", "packets", "all copies from one node, which all sums go to", found)
 
 
-@bare_entry
+@uncounted
 def run_released(net: Net, release: Ints) -> bool:
     """Cycles until all packets have come; False if they cannot."""
     now, waits, coming = 0, 0, 0
@@ -104,7 +113,7 @@ def run_released(net: Net, release: Ints) -> bool:
         now += 1
 
 
-@joined
+@uncounted
 def _allow(net: Net, release: Ints, now: int) -> int:
     """Lets nodes send what may go from this cycle on; the cycle of the next that may, `NOBODY` if there is none."""
     coming = NOBODY
