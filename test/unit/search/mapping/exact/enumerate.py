@@ -398,7 +398,7 @@ def verdict(arch: Architecture, problem: Problem, request: Request, most: int) -
     value = float(_values(arch, problem, [found.mapping], request)[0])
     told = {"edp": found.edp, "energy": found.energy, "latency": found.cycles, "dram": value}[objective]
     for wrong, text in (
-        (value == np.inf or not np.isclose(value, told, SLACK), "invalid or not of this price"),
+        (value == np.inf or not np.isclose(value, told, SLACK, 0.0), "invalid or not of this price"),
         (found.lower_bound > best * (1 + SLACK), f"bound {found.lower_bound} above the optimum {best}"),
         (value < best * (1 - SLACK), f"{value} below the optimum {best}"),
         (found.proven and value > best * (1 + SLACK), f"proven {value}, optimum {best}"),
