@@ -159,9 +159,9 @@ def element_bytes(value: SSAValue) -> int:
     return dtype_of(element_of(value)).itemsize
 
 
-def size_bytes(type_: Tensor) -> int:
-    """Bytes of a dense tensor."""
-    return prod(type_.get_shape()) * dtype_of(type_.element_type).itemsize
+def bytes_of(value: SSAValue) -> int:
+    """Bytes of a dense tensor value."""
+    return prod(tensor_type(value).get_shape()) * element_bytes(value)
 
 
 class Role(StrEnum):

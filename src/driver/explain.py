@@ -120,7 +120,7 @@ def hiding(trials: Trials, paths: Sequence[str], factor: float) -> list[list[dic
 
 def _moves_loads(machine: Machine, path: str) -> bool:
     owner, _, word = path.rpartition(".")
-    memory = next((one for one in machine.memories if one.name == owner), None)
+    memory = machine.memory_by_name.get(owner)
     return memory is not None and word == ("bandwidth" if memory.offchip else "depth")
 
 

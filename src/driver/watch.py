@@ -31,7 +31,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import codelet, graph, nest
 from ..dialects.layer_attributes import nodes_of
-from ..dialects.types import size_bytes
+from ..dialects.types import bytes_of
 from ..machine.layer_table import LayerSource, Read
 
 Nodes = tuple[str, ...]
@@ -102,7 +102,7 @@ def _reads(name: str, value: SSAValue) -> Iterator[Read]:
         group = owner if isinstance(owner, nest.GroupOp) else None
         source = (nodes_of(group) or (group.sym_name.data,))[0] if group is not None else ""
         shown = "x".join([*map(str, kind.get_shape()), str(kind.element_type)])
-        yield Read(source, name, shown, size_bytes(kind))
+        yield Read(source, name, shown, bytes_of(value))
 
 
 def _plain(value: Attribute) -> str | float | bool | None:

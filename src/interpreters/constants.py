@@ -10,7 +10,7 @@ from xdsl.rewriter import Rewriter
 
 from ..algebra.element import Array
 from ..dialects import codelet, graph, mnemonic
-from ..dialects.types import size_bytes, tensor_of, tensor_type
+from ..dialects.types import bytes_of, tensor_of
 from ..resources import Resources, resources_of, weight_array
 from .graph import GraphFunctions
 
@@ -79,8 +79,8 @@ class Constants:
         """
         if not isinstance(op, graph.LayerOp) or isinstance(op, graph.WeightOp) or not op.operands:
             return None
-        given = sum(size_bytes(tensor_type(operand)) for operand in op.operands)
-        if size_bytes(tensor_type(op.result)) > given + GROWTH_BYTES:
+        given = sum(bytes_of(operand) for operand in op.operands)
+        if bytes_of(op.result) > given + GROWTH_BYTES:
             return None
         arrays: list[Array] = []
         for operand in op.operands:

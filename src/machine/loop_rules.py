@@ -86,7 +86,7 @@ def _engine(machine: Machine, unit: Unit, engine: Engine) -> Iterator[Complaint]
         return
     if levels != list(LEVELS):
         yield Complaint(subject, f"loops of {', '.join(LEVELS)}", ", ".join(levels) or "none")
-    nodes = {node.name: node for node in machine.computes}
+    nodes = machine.compute_by_name
     known = {c.name: c for c in nodes[engine.node].capabilities} if engine.node in nodes else {}
     if engine.capability not in known:
         yield Complaint(subject, "a capability of a compute node to execute", f"`{engine.node}.{engine.capability}`")

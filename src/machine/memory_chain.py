@@ -57,7 +57,7 @@ def memory_chain(machine: Machine, capability: Capability) -> MemoryChain:
         left.remove(outer)
     ordered.reverse()
     served = tuple(tuple(name for name, (_, on_path) in paths.items() if m.name in on_path) for m in ordered)
-    compute = next(compute for compute in machine.computes if compute.name == capability.node)
+    compute = machine.compute_by_name[capability.node]
     return MemoryChain(compute, capability, tuple(ordered), served)
 
 

@@ -338,6 +338,11 @@ class Machine:
         return {memory.name: memory for memory in self.memories}
 
     @cached_property
+    def compute_by_name(self) -> dict[str, Compute]:
+        """Its compute nodes, by their names."""
+        return {compute.name: compute for compute in self.computes}
+
+    @cached_property
     def offchip(self) -> tuple[str, ...]:
         """The names of the memories off chip."""
         return tuple(memory.name for memory in self.memories if memory.offchip)

@@ -49,7 +49,7 @@ def decode_packets(isa: Isa, code: bytes) -> PacketProgram:
         raise _error(f"at most {MOST_BYTES} bytes", f"{len(code)}")
     try:
         whole = cast("dict[str, Any]", json.loads(code))
-        most = next(memory.capacity_bytes for memory in isa.machine.memories if memory.name == isa.memory)
+        most = isa.machine.memory_by_name[isa.memory].capacity_bytes
         size = _number(whole["memory_bytes"], 1, min(most, MOST_MEMORY_BYTES))
         stored = tuple(_stored(entry, size) for entry in whole["stored"])
         return PacketProgram(_Reader(isa).code(whole["code"], 0), stored, size)

@@ -46,10 +46,10 @@ class Isa:
         self.functions: dict[tuple[str, str, int], PackedMnemonic | None] = {}
         self.pipelines: dict[tuple[Instruction, ...], tuple[tuple[int, ...], int] | None] = {}
 
-    @cached_property
+    @property
     def memory(self) -> str:
         """The off-chip memory."""
-        return next(memory.name for memory in self.machine.memories if memory.offchip)
+        return self.machine.offchip[0]
 
     def capability(self, mnemonic: PackedMnemonic) -> Capability | None:
         """What the mnemonic executes."""

@@ -41,7 +41,7 @@ def packet_complaints(machine: Machine) -> Iterator[Complaint]:
 
 def _file(machine: Machine, isa: PacketIsa, file: RegisterFile) -> Iterator[Complaint]:
     subject = f"registers {file.name}"
-    memory = next((m for m in machine.memories if m.name == file.memory), None)
+    memory = machine.memory_by_name.get(file.memory)
     if memory is None or memory.offchip:
         yield Complaint(subject, "a memory on chip", f"`{file.memory}`")
         return

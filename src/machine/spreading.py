@@ -21,7 +21,7 @@ def idle_axes(machine: Machine) -> Iterator[str]:
     """A warning for each axis of an array that an instruction leaves idle, with the line that would use it."""
     if machine.control != "queues":
         return
-    computes = {node.name: node for node in machine.computes}
+    computes = machine.compute_by_name
     for mnemonic in machine.mnemonics:
         node = computes.get(mnemonic.node)
         for axis in AXES if node is not None else ():

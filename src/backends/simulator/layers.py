@@ -165,8 +165,7 @@ def unit_nodes(machine: Machine) -> dict[str, list[str]]:
 
 def offchip_links(machine: Machine) -> set[str]:
     """The links that have an end off chip."""
-    offchip = {memory.name for memory in machine.memories if memory.offchip}
-    return {link.name for link in machine.links if {link.src, link.dst} & offchip}
+    return {link.name for link in machine.links if link.src in machine.offchip or link.dst in machine.offchip}
 
 
 def _bound(busy: Mapping[str, int], cycles: int) -> str:

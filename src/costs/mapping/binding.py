@@ -200,7 +200,7 @@ def _assign(dims: list[str], slots: Mapping[str, tuple[str, ...]], bound: Bound)
 
 def split_choices(machine: Machine, capability: Capability) -> tuple[tuple[Split, ...], ...]:
     """All ways to spread dims over the node's instances: each axis carries one dim that instructions name, or none."""
-    node = next(node for node in machine.computes if node.name == capability.node)
+    node = machine.compute_by_name[capability.node]
     axes = [(axis, n) for axis in AXES if (n := instances(node, axis)) > 1]
     options: list[list[Split | None]] = [
         [None, *((axis, dim, ways) for dim in spreadable(machine, capability, axis))] for axis, ways in axes

@@ -85,7 +85,7 @@ def _unspread(node: Spatial, machine: Machine) -> TilewrightError:
 
 
 def _check_instances(node: Spatial, machine: Machine) -> None:
-    computes = {compute.name: compute for compute in machine.computes}
+    computes = machine.compute_by_name
     if node.node not in computes:
         raise _unknown("a compute node", list(computes), node.node, machine)
     compute = computes[node.node]

@@ -49,9 +49,8 @@ class CodeletAllocatePass(ModulePass):
 
 def _has_open_tensors(machine: Machine, program: ProgramOp) -> bool:
     """Whether a tensor on chip has no address."""
-    offchip = {memory.name for memory in machine.memories if memory.offchip}
     tensors = [op for op in program.body.block.ops if isinstance(op, TensorOp)]
-    return any(op.address is None and surrogate(op.result).memory not in offchip for op in tensors)
+    return any(op.address is None and surrogate(op.result).memory not in machine.offchip for op in tensors)
 
 
 def allocate_tensors(machine: Machine, program: ProgramOp, keep: bool) -> None:

@@ -286,11 +286,10 @@ def _move_loads(lives: Lives, early: Mapping[TensorOp, int]) -> None:
         coming.setdefault(early[load.targets[0]], []).append(load)
     gone = {load.codelet for load in moved}
     before = [codelets_of(op) for op in lives.moments]
-    offchip = frozenset(memory.name for memory in lives.machine.memories if memory.offchip)
     for moment, op in enumerate(lives.moments):
         arriving = coming.get(moment, [])
         if isinstance(op, FusedOp):
-            _rebuild(op, before[moment], gone, arriving, offchip)
+            _rebuild(op, before[moment], gone, arriving, lives.machine.offchip)
         elif arriving:
             codelets = [load.codelet for load in arriving]
             for codelet in codelets:
@@ -301,7 +300,7 @@ def _move_loads(lives: Lives, early: Mapping[TensorOp, int]) -> None:
 
 
 def _rebuild(
-    op: FusedOp, old: Sequence[CodeletOp], gone: set[CodeletOp], arriving: Sequence[Load], offchip: frozenset[str]
+    op: FusedOp, old: Sequence[CodeletOp], gone: set[CodeletOp], arriving: Sequence[Load], offchip: Sequence[str]
 ) -> None:
     """The group of codelets `old` without those that are `gone`, and with those that arrive after its last loads."""
     if not arriving and not gone.intersection(old):
@@ -331,7 +330,7 @@ def _rebuild(
     op.erase(safe_erase=False)
 
 
-def _only_moves_in(codelet: CodeletOp, offchip: frozenset[str]) -> bool:
+def _only_moves_in(codelet: CodeletOp, offchip: Sequence[str]) -> bool:
     """Whether a codelet only loads, or sets to a number."""
     ops = [op for op in codelet.walk() if not isinstance(op, CodeletOp | LoopOp)]
     loads = (isinstance(op, TransferOp) and surrogate(op.source).memory in offchip for op in ops)

@@ -66,7 +66,6 @@ def convert(machine: Machine, program: ProgramOp, *, schedule: bool = True) -> m
     tensors = read_tensors(program)
     emitter = Emitter(machine)
     table: list[mnemonic.TensorOp] = []
-    offchip = {memory.name for memory in machine.memories if memory.offchip}
     regions: list[tuple[list[_Region], range]] = []
     groups = _group_names(program)
     for op in program.body.block.ops:
@@ -78,7 +77,7 @@ def convert(machine: Machine, program: ProgramOp, *, schedule: bool = True) -> m
             names = [groups.get(nodes_of(inner), "") for inner in inside]
             emitter.turns(names, [read_codelet(inner, tensors)[0] for inner in inside], op.ranges())
             regions.append((_regions(tensors, inside), range(first, emitter.count)))
-        elif isinstance(op, TensorOp) and surrogate(op.result).memory in offchip:
+        elif isinstance(op, TensorOp) and surrogate(op.result).memory in machine.offchip:
             table.append(_tensor(op))
     emitted = emitter.finish(schedule=schedule)
     predicted = _modelled(program) | emitted.predicted

@@ -121,7 +121,6 @@ class _Builder:
     def __init__(self, machine: Machine, codelet: Codelet) -> None:
         self.machine = machine
         self.codelet = codelet
-        self.memories = {memory.name: memory for memory in machine.memories}
         self.pieces: list[Piece] = []
         self.ranges: dict[int, _Ranges] = {}
         self.origins: dict[int, list[list[Affine]]] = {}
@@ -225,7 +224,7 @@ class _Builder:
         places: list[tuple[int, int]] = []
         for index, surrogate in enumerate(self.codelet.surrogates):
             for slot, address in enumerate(surrogate.addresses):
-                self._fits(surrogate, address, self.memories[surrogate.memory])
+                self._fits(surrogate, address, self.machine.memory_by_name[surrogate.memory])
                 places.append((index, slot))
         for (a, slot_a), (b, slot_b) in combinations(places, 2):
             first, second = self.codelet.surrogates[a], self.codelet.surrogates[b]

@@ -49,7 +49,6 @@ class Prices:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self.memories = {memory.name: memory for memory in machine.memories}
         self.kinds: dict[tuple[int, str], _Kind] = {}
         self.known: dict[tuple[int, str, tuple[int, ...]], Price] = {}
 
@@ -71,7 +70,7 @@ class Prices:
         env = _environment(kind, binding, row)
         energy, dram_bytes, moved = float(kind.energy(env)), 0, 0
         for slot in binding.operands:
-            memory, size = self.memories[slot.memory], _touched(binding, slot, row)
+            memory, size = self.machine.memory_by_name[slot.memory], _touched(binding, slot, row)
             target = slot is binding.operands[0]
             read = slot.name in kind.read or (target and binding.accumulate >= 0 and row[binding.accumulate] == 1)
             energy += size * (memory.write_energy_pj_per_byte * target + memory.read_energy_pj_per_byte * read)
@@ -115,7 +114,7 @@ def _kind(machine: Machine, binding: Binding) -> _Kind:
     if link is not None:
         rate = link.bandwidth_bytes_per_cycle
         return _Kind(cycles, energy, link.channel or link.name, link.latency_cycles, rate, used, (), read)
-    node = next(node for node in machine.computes if node.name == name)
+    node = machine.compute_by_name[name]
     instances = {"x": node.instances_x, "y": node.instances_y}
     spread = tuple(
         (index, {code: dim for dim, code in binding.fields[index].enum if dim != "none"}, instances[axis])

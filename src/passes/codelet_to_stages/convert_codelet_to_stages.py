@@ -54,7 +54,7 @@ class ConvertCodeletToStagesPass(ModulePass):
 def convert(machine: Machine, program: ProgramOp, resources: Resources) -> Instructions:
     """The instructions and tensors of a program; micro-ops become resources."""
     tensors, emitter = read_tensors(program), StageEmitter(StageIsa(machine))
-    offchip = next(memory for memory in machine.memories if memory.offchip)
+    offchip = machine.memory_by_name[machine.offchip[0]]
     table, bump = list[Placed](), BumpAllocator(offchip.align_bytes)
     for op in program.body.block.ops:
         if isinstance(op, FusedOp):

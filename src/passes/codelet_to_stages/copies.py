@@ -86,12 +86,12 @@ class _Axis:
 
 def plan_copies(isa: StageIsa, codelet: Codelet, node: Transfer, box: Box) -> CopyPlan:
     """The copies of a transfer of this shape; raises `TilewrightError` where the machine has none for it."""
-    offchip = {memory.name for memory in isa.machine.memories if memory.offchip}
+    offchip = isa.machine.offchip
     source, destination = codelet.surrogates[node.source], codelet.surrogates[node.destination]
     inward = source.memory in offchip
     outer, inner = (source, destination) if inward else (destination, source)
     ends = (node.source, node.destination) if inward else (node.destination, node.source)
-    memory = next(m for m in isa.machine.memories if m.name == inner.memory)
+    memory = isa.machine.memory_by_name[inner.memory]
     if inner.memory in offchip or outer.memory not in offchip or (not inward and memory != isa.sums):
         found = f"{source.memory} -> {destination.memory}"
         raise TilewrightError("target", f"codelet @{codelet.name}", "loads, and stores of sums", found)

@@ -17,7 +17,7 @@ from ...dialects import dram
 from ...dialects.acg import machine_of
 from ...dialects.dram_syntax import MachineNumbers
 from ...dialects.graph import WeightOp
-from ...dialects.types import size_bytes, tensor_type
+from ...dialects.types import bytes_of, shape_of
 from ...errors import TilewrightError
 from ...search.dram import METHODS, POWERS, Effort, Objective
 from ...zoo.schedule_networks import Network
@@ -81,9 +81,8 @@ def _element_bytes(function: FuncOp) -> int:
     """Bytes of an element of maps and weights, in the mean."""
     block = function.body.block
     moved = [cluster.tail.result for cluster in find_clusters(block, EPILOGUE)]
-    types = [tensor_type(value) for value in moved]
-    types += [tensor_type(op.result) for op in block.ops if isinstance(op, WeightOp)]
-    return max(1, round(sum(map(size_bytes, types)) / max(1, sum(prod(type_.get_shape()) for type_ in types))))
+    moved = [*moved, *(op.result for op in block.ops if isinstance(op, WeightOp))]
+    return max(1, round(sum(map(bytes_of, moved)) / max(1, sum(prod(shape_of(value)) for value in moved))))
 
 
 def add_schedule(module: ModuleOp, table: Timetable, batch: int, numbers: MachineNumbers) -> dram.ScheduleOp:

@@ -15,7 +15,7 @@ from ...costs.fusion.of_machine import platform_of
 from ...costs.fusion.values import Buffers, Platform
 from ...dialects import graph
 from ...dialects.acg import has_target, machine_of
-from ...dialects.types import element_bytes, shape_of, size_bytes, tensor_type
+from ...dialects.types import bytes_of, element_bytes, shape_of
 from ...errors import TilewrightError
 from ...resources import Resources, one_number, resources_of, weight_array
 from .graph_fuse import ELEMENTWISE, EPILOGUE, find_clusters
@@ -125,7 +125,7 @@ class FusionLayers:
         for op in ops:
             for place, operand in enumerate(op.operands):
                 if isinstance(operand.owner, graph.WeightOp) and not self._is_number(op, operand):
-                    weights[operand] = size_bytes(tensor_type(operand))
+                    weights[operand] = bytes_of(operand)
                 if operand in inside:
                     continue
                 windows = self._windows(op, place)

@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import graph
-from ...dialects.types import shape_of, size_bytes, tensor_type
+from ...dialects.types import bytes_of, shape_of
 from ..functions import copy_into, functions_of
 
 ELEMENTWISE = (
@@ -99,7 +99,7 @@ def narrowest(members: Sequence[graph.LayerOp]) -> list[graph.LayerOp] | None:
 
     The others may run in the group that reads theirs: a map of fewer bytes is then kept between the two.
     """
-    sizes = [size_bytes(tensor_type(member.result)) for member in members]
+    sizes = [bytes_of(member.result) for member in members]
     least = max(place for place, size in enumerate(sizes) if size == min(sizes))
     head, rest = list(members[: least + 1]), members[least + 1 :]
     inside = {member.result for member in head[:-1]}

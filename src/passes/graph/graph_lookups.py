@@ -37,11 +37,11 @@ INDEX_BYTES = 8
 
 def reads_rows(machine: Machine) -> bool:
     """Whether an instruction of the machine copies rows at indices from memory off chip."""
-    offchip = {memory.name for memory in machine.memories if memory.offchip}
     named = {(mnemonic.node, mnemonic.capability) for mnemonic in machine.mnemonics}
     return machine.control == "queues" and any(
-        link.src in offchip and (link.name, capability.name) in named and lookup_of(capability.statement) is not None
+        lookup_of(capability.statement) is not None and (link.name, capability.name) in named
         for link in machine.links
+        if link.src in machine.offchip
         for capability in link.capabilities
     )
 

@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ...dialects import graph
-from ...dialects.types import shape_of, size_bytes, tensor_type
+from ...dialects.types import bytes_of, shape_of
 from ...interpreters.constants import Constants, base_name
 from .chunks import Along, Chunk, insert, is_grouped, is_weight, made_axes, on_chunk, summed_axes
 from .graph_fuse import ELEMENTWISE
@@ -171,11 +171,6 @@ def hidden_parts(
         if is_asked and 1 < len(hidden.ranges(chunk_bytes, weight_bytes)) <= MOST_CHUNKS:
             taken.update(hidden.layers)
             yield hidden
-
-
-def bytes_of(value: SSAValue) -> int:
-    """Bytes of a tensor."""
-    return size_bytes(tensor_type(value))
 
 
 def hidden_before(last: graph.LayerOp, constants: Constants) -> Hidden | None:

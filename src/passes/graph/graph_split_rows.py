@@ -11,11 +11,11 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ...dialects import graph
-from ...dialects.types import shape_of
+from ...dialects.types import bytes_of, shape_of
 from ...interpreters.constants import Constants
 from .chunks import Along, Chunk, insert, is_weight, made_axes, on_chunk
 from .graph_fuse import ELEMENTWISE
-from .graph_split_hidden import Hidden, bytes_of, hidden_parts
+from .graph_split_hidden import Hidden, hidden_parts
 
 ROW_LAYERS = (*ELEMENTWISE, graph.StandardizeOp, graph.LayerNormOp)
 """Layers before and after the products that may be made in rows with them."""

@@ -155,7 +155,7 @@ def _lanes(machine: Machine, op: graph.ConvOp) -> Lanes | None:
     if product is None or not copies:
         return None
     summed, made = lanes_of(product)
-    node = next(compute for compute in machine.computes if compute.name == product.node)
+    node = machine.compute_by_name[product.node]
     return Lanes(summed, made * node.instances_x * node.instances_y, max(copies))
 
 

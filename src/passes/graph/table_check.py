@@ -16,7 +16,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...costs.fusion import LayerGraph
 from ...dialects import graph
-from ...dialects.types import element_bytes, shape_of, size_bytes, tensor_type
+from ...dialects.types import bytes_of, element_bytes, shape_of
 from ...errors import TilewrightError
 from ...zoo.schedule_networks.layers import Network
 from .samples import constants_of, live_operations
@@ -120,7 +120,7 @@ class Recount:
             number = self.layer_of[op]
             for value in op.operands:
                 if isinstance(value.owner, graph.WeightOp):
-                    sizes[number][value] = size_bytes(tensor_type(value))
+                    sizes[number][value] = bytes_of(value)
             if isinstance(op, graph.QuantizeOp | graph.DequantizeOp) and op.zero_point is not None:
                 zeros[number].add(op.zero_point)
         return {

@@ -115,7 +115,7 @@ def _placed(isa: StageIsa, work: Work, tiles: Tiles) -> Codelet:
             raise InfeasibleError(memory.name, placed, memory.capacity_bytes, "bytes", lever, work.name)
         for index, slots in placed.items():
             surrogates[index] = replace(surrogates[index], addresses=slots)
-    bump = BumpAllocator(next(memory for memory in isa.machine.memories if memory.offchip).align_bytes)
+    bump = BumpAllocator(isa.machine.memory_by_name[isa.machine.offchip[0]].align_bytes)
     for index, one in enumerate(surrogates):
         if one.axes is None:
             surrogates[index] = replace(one, addresses=(bump.take(one.size_bytes),))

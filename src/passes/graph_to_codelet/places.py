@@ -101,7 +101,7 @@ class Places:
     packings: dict[SSAValue, Packing] = field(default_factory=dict[SSAValue, Packing])
 
     def __post_init__(self) -> None:
-        self.memory = next(memory.name for memory in self.isa.machine.memories if memory.offchip)
+        self.memory = self.isa.machine.offchip[0]
 
     def name(self, wanted: str) -> str:
         """A name that no tensor has yet."""

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from ...algebra.affine import Affine, to_affine
 from ...dialects import graph
-from ...dialects.types import element_of, shape_of, size_bytes, tensor_type
+from ...dialects.types import bytes_of, element_of, shape_of
 from .builder import Indices
 
 Array = NDArray[Any]
@@ -25,7 +25,7 @@ def read_as_vector(value: SSAValue) -> bool:
     adds = {graph.BinaryOp, graph.SoftmaxOp} if element_of(value) == f32 else {graph.SoftmaxOp}
     shape = shape_of(value)
     matrix = len(shape) >= 2 and prod(shape[:-2]) == 1 and min(shape[-2:]) > 1
-    return matrix and bool(kinds) and kinds <= adds and size_bytes(tensor_type(value)) >= LEAST_BYTES
+    return matrix and bool(kinds) and kinds <= adds and bytes_of(value) >= LEAST_BYTES
 
 
 def has_diagonals(array: Array) -> bool:

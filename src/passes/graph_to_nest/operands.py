@@ -10,7 +10,7 @@ from ...costs.fusion.of_machine import platform_of
 from ...costs.mapping.matching import match
 from ...dialects import graph, nest
 from ...dialects.acg import has_target, machine_of
-from ...dialects.types import dtype_of, element_of, element_type_name, shape_of, size_bytes, tensor_type
+from ...dialects.types import bytes_of, dtype_of, element_of, element_type_name, shape_of
 from ...machine import Machine
 from ..graph.samples import channel_axis
 from ..nest.trees import kernel_of
@@ -85,8 +85,8 @@ def shared_operands(module: ModuleOp, block: Block, samples: int = 1) -> frozens
     weights: list[SSAValue] = [
         op.result for op in block.ops if isinstance(op, graph.WeightOp) and _only_readers(op.result)
     ]
-    sizes = {value: size_bytes(tensor_type(value)) for value in weights}
-    sizes |= {value: size_bytes(tensor_type(value)) // samples for value in block.args}
+    sizes = {value: bytes_of(value) for value in weights}
+    sizes |= {value: bytes_of(value) // samples for value in block.args}
     spared: dict[SSAValue, int] = {}
     for value in sizes:
         readers = len({use.operation for use in value.uses if isinstance(use.operation, READERS)})

@@ -15,7 +15,7 @@ from ...costs.fusion.of_machine import platform_of
 from ...costs.mapping.problem import touches
 from ...costs.mapping.tree import Hold, Leaf, Loop, Node
 from ...dialects import nest
-from ...dialects.types import shape_of, size_bytes, tensor_type
+from ...dialects.types import bytes_of, shape_of
 from ...machine import Machine
 from ..nest_to_codelet.fused_marks import RELOADED
 from .trees import group_of
@@ -104,7 +104,7 @@ class Arrivals:
         self.arrived += again * self._dram_cycles(weights)
         read = [self.made[piece.root] for pieces in layer.maps.values() for piece in pieces if piece.root in self.made]
         end = max(self.arrived + way.latency, self.end_in_pieces(way, read))
-        arrives_in_pieces = any(size_bytes(tensor_type(value)) > PIECE_BYTES for value in weights)
+        arrives_in_pieces = any(bytes_of(value) > PIECE_BYTES for value in weights)
         for cut in (nearly_least(ways), nearly_least(ways, FINER) if arrives_in_pieces else []):
             others = [(other, self.end_in_pieces(other, read)) for other in cut if cuts_weights(layer, other.tree)]
             least = min((ends for _, ends in others), default=end)
@@ -127,7 +127,7 @@ class Arrivals:
         return MovedMaps(self._dram_cycles(loaded), self._dram_cycles(stored))
 
     def _dram_cycles(self, values: Iterable[SSAValue]) -> float:
-        return sum(size_bytes(tensor_type(value)) for value in values) / self.bytes_per_cycle
+        return sum(bytes_of(value) for value in values) / self.bytes_per_cycle
 
     def end_in_pieces(self, way: Way, read: Iterable[Made] = ()) -> float:
         """When a layer ends that works on the first pieces of its weights while others come, and on maps `read`."""
@@ -161,7 +161,7 @@ def weight_pieces(layer: FusedLayer) -> WeightPieces | None:
     weight, axis, cut_step = next(found, (None, 0, 0))
     if weight is None:
         return None
-    total, extent = size_bytes(tensor_type(weight)), shape_of(weight)[axis]
+    total, extent = bytes_of(weight), shape_of(weight)[axis]
     rows = prod(shape_of(weight)[:axis])
     least = max(PIECE_BYTES, -(-total // MOST_PIECES), RUN_BYTES * rows)
     step = cut_step * -(-least * extent // (total * cut_step))
@@ -220,7 +220,7 @@ def _weight_axis(layer: FusedLayer, dim: str) -> tuple[SSAValue, int] | None:
     """The largest weight of a layer, and its axis that `dim` alone indexes."""
     if not layer.weights:
         return None
-    name = max(layer.weights, key=lambda name: size_bytes(tensor_type(layer.weights[name])))
+    name = max(layer.weights, key=lambda name: bytes_of(layer.weights[name]))
     uses = touches(layer.problem, name)
     axes = [axis for axis, form in enumerate(uses[0].forms) if form.terms == ((dim, 1),)] if len(uses) == 1 else []
     return (layer.weights[name], axes[0]) if axes else None

@@ -19,7 +19,7 @@ from ...costs.mapping.place import memory_of
 from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...dialects.layer_attributes import PLANNED, planned_of
-from ...dialects.types import shape_of, size_bytes, tensor_type
+from ...dialects.types import bytes_of, shape_of
 from ...errors import TilewrightError
 from ...machine import Machine
 from ...remembered import remembered
@@ -121,7 +121,7 @@ class Reader:
         given = frozenset(n for value, n in self.numbers.items() if _is_given(value))
         results = frozenset(n for value, n in self.numbers.items() if value in returned)
         align = self.platform.align_bytes
-        sizes = tuple(align_up(size_bytes(tensor_type(value)), align) for value in self.numbers)
+        sizes = tuple(align_up(bytes_of(value), align) for value in self.numbers)
         layers = tuple(self._layer(layer) for layer in self.layers)
         if overlap:
             works = [self._work(layer, 0) for layer in self.layers]
@@ -134,7 +134,7 @@ class Reader:
 
     def _layer(self, layer: FusedLayer) -> Layer:
         weights = {value: name for name, value in layer.weights.items()}
-        total = sum(size_bytes(tensor_type(value)) for value in weights)
+        total = sum(bytes_of(value) for value in weights)
         memory = memory_of(self.machine, layer.map_memory)
         scratch = min(scratch_bytes(layer, layer.problem.extents), scratch_room(memory.capacity_bytes))
         return Layer(
@@ -143,7 +143,7 @@ class Reader:
             weight_bytes=total,
             piece_bytes=tuple(sorted(self._pieces(layer))),
             scratch_bytes=scratch,
-            copied_bytes=sum(size_bytes(tensor_type(value)) for value in layer.copied.values()),
+            copied_bytes=sum(bytes_of(value) for value in layer.copied.values()),
             by_rows=layer.by_rows,
             by_sample=bool(layer.sample) and shape_of(layer.result)[0] == self.samples > 1,
             overwrites=tuple(self._overwrites(layer)),
@@ -173,7 +173,7 @@ class Reader:
         if not layer.weights:
             return {}
         memory = memory_of(self.machine, next(iter(layer.memories[name] for name in layer.weights)))
-        whole = {value: size_bytes(tensor_type(value)) for value in layer.weights.values()}
+        whole = {value: bytes_of(value) for value in layer.weights.values()}
         pieces: dict[int, int] = {}
         for part in PIECES:
             limit = memory.capacity_bytes // part // 2

@@ -17,7 +17,7 @@ from ...costs.mapping.problem import Group, touches
 from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...dialects.graph import WeightOp
-from ...dialects.types import shape_of, size_bytes, tensor_type
+from ...dialects.types import bytes_of, shape_of, tensor_type
 from ...interpreters.constants import Constants
 from ..accesses import changed
 from ..names import unique_name
@@ -87,7 +87,7 @@ def split_weights(
 def _split_of(op: nest.GroupOp, room_bytes: int, share: float, constants: Constants) -> Split | None:
     """How a group is split; None where its weights are small, or it cannot be."""
     weights = {name: value for name, value in op.inputs_by_name.items() if isinstance(value.owner, WeightOp)}
-    sizes = {name: size_bytes(tensor_type(value)) for name, value in weights.items()}
+    sizes = {name: bytes_of(value) for name, value in weights.items()}
     largest = max(sizes, key=lambda name: sizes[name], default="")
     if not sizes or sizes[largest] <= share * room_bytes or not is_assigned(op):
         return None

@@ -16,7 +16,7 @@ from ...costs.fusion.of_machine import platform_of
 from ...costs.mapping.binding import Pricer, pricer_of
 from ...costs.mapping.place import memory_of
 from ...dialects.acg import machine_of
-from ...dialects.types import size_bytes, tensor_type
+from ...dialects.types import bytes_of
 from ..functions import functions_of
 from ..nest_to_codelet.fused_marks import kept_maps, marked_groups
 from .nest_swap_factors import Swap, cycles_of, is_product, swapped
@@ -133,21 +133,21 @@ def _step(group: FusedGroup, there: Sequence[SSAValue], rooms: Mapping[SSAValue,
     capacity = memory_of(pricer.machine, memory).capacity_bytes
     made = [value for layer in group.layers for value in layer.made.values()]
     moved = [v for v in _touched(group) if v not in there and (v not in made or group.whole)]
-    step.moved_bytes = sum(_bytes(value) for value in moved)
+    step.moved_bytes = sum(bytes_of(value) for value in moved)
     step.held[memory] = capacity
     for layer in group.layers:
         step.cycles += sum(
             cycles_of(k, layer.problem.extents, pricer) for k in filter(is_product, layer.problem.kernels)
         )
         for name, value in layer.weights.items():
-            step.loaded[layer.memories[name]] = step.loaded.get(layer.memories[name], 0) + _bytes(value)
+            step.loaded[layer.memories[name]] = step.loaded.get(layer.memories[name], 0) + bytes_of(value)
         for name, value in layer.copied.items():
-            step.held[layer.memories[name]] = step.held.get(layer.memories[name], 0) + _bytes(value)
+            step.held[layer.memories[name]] = step.held.get(layer.memories[name], 0) + bytes_of(value)
     if not group.whole:
         return step
     (layer,) = group.layers
     scratch = min(scratch_bytes(layer, layer.problem.extents), scratch_room(capacity))
-    step.held[memory] = sum(map(_bytes, {*there, *moved})) + 2 * scratch
+    step.held[memory] = sum(map(bytes_of, {*there, *moved})) + 2 * scratch
     products = list(filter(is_product, layer.problem.kernels))
     swap = swapped(group, layer, products[0], rooms, pricer) if len(products) == 1 else None
     if swap is None or swap.weight not in layer.weights:
@@ -159,16 +159,12 @@ def _step(group: FusedGroup, there: Sequence[SSAValue], rooms: Mapping[SSAValue,
 
 def _exchanged(step: _Step, layer: FusedLayer, swap: Swap) -> _Step:
     """A step with its product in the other order."""
-    size, own = _bytes(layer.weights[swap.weight]), layer.memories[swap.weight]
+    size, own = bytes_of(layer.weights[swap.weight]), layer.memories[swap.weight]
     loaded, held = dict(step.loaded), dict(step.held)
     loaded[own] -= size
     loaded[swap.weight_memory] = loaded.get(swap.weight_memory, 0) + size
     held[swap.copied_to] = held.get(swap.copied_to, 0) + swap.map_bytes
     return replace(step, cycles=step.cycles - swap.saved + swap.moved, loaded=loaded, held=held)
-
-
-def _bytes(value: SSAValue) -> int:
-    return size_bytes(tensor_type(value))
 
 
 def _arrivals(steps: Sequence[_Step], pricer: Pricer) -> tuple[float, float]:

@@ -23,7 +23,7 @@ from ...costs.mapping.problem import Kernel, touches
 from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...dialects.graph import WeightOp
-from ...dialects.types import element_bytes, shape_of, size_bytes, tensor_type
+from ...dialects.types import bytes_of, element_bytes, shape_of
 from ..functions import functions_of
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, kept_maps, marked_groups
 
@@ -182,5 +182,5 @@ def _reversed(statement: Statement) -> Statement:
 def load_cycles(function: FuncOp, pricer: Pricer) -> float:
     """Cycles of the loads of all weights and inputs."""
     weights = [op.result for op in function.body.walk() if isinstance(op, WeightOp)]
-    sizes = (size_bytes(tensor_type(value)) for value in (*function.body.block.args, *weights))
+    sizes = (bytes_of(value) for value in (*function.body.block.args, *weights))
     return sum(sizes) / platform_of(pricer.machine).dram_bytes_per_cycle

@@ -21,7 +21,7 @@ from ...costs.bounds.program import (
 from ...costs.fusion.of_machine import platform_of
 from ...dialects import nest
 from ...dialects.graph import WeightOp
-from ...dialects.types import dtype_of, element_of, shape_of, size_bytes, tensor_type
+from ...dialects.types import bytes_of, dtype_of, element_of, shape_of
 from ...machine import Machine
 from ...resources import Resources, resources_of, weight_array
 from ..functions import functions_of
@@ -76,7 +76,7 @@ def weight_cycles(module: ModuleOp, machine: Machine) -> float:
     groups = (op for op in module.walk() if isinstance(op, nest.GroupOp))
     for op, value in ((op, value) for op in groups for value in op.inputs):
         if isinstance(owner := storage_of(value).owner, WeightOp):
-            size = size_bytes(tensor_type(value))
+            size = bytes_of(value)
             key = owner.resource, op if size > platform.buffers.total_bytes else None
             sizes[key] = max(size, sizes.get(key, 0))
     return sum(sizes.values()) / platform.dram_bytes_per_cycle

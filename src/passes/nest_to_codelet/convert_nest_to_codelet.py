@@ -20,7 +20,7 @@ from ...dialects.graph import WeightOp
 from ...dialects.nest import GroupOp, JoinOp
 from ...dialects.nest import RowsOp as NestRowsOp
 from ...dialects.nest import ViewOp as NestViewOp
-from ...dialects.types import Role, shape_of, size_bytes, tensor_type
+from ...dialects.types import Role, bytes_of, shape_of
 from ...errors import InfeasibleError, TilewrightError
 from ...interpreters.graph import argument_names, result_names
 from ...machine import Machine
@@ -76,7 +76,7 @@ class _Converter:
         self.machine = machine
         self.function = function
         self.weights = weights
-        self.memory = next(m.name for m in machine.memories if m.offchip)
+        self.memory = machine.offchip[0]
         self.block = Block()
         self.values: dict[SSAValue, SSAValue] = {}
         self.taken: set[str] = set()
@@ -166,7 +166,7 @@ class _Converter:
 
     def _joined_offchip(self, value: SSAValue) -> InfeasibleError:
         """Of joined maps that a group reads for which there is no room on chip: off it maps are joined by copies."""
-        buffer, needed = buffer_of(self.machine), size_bytes(tensor_type(value))
+        buffer, needed = buffer_of(self.machine), bytes_of(value)
         lever = f"use a larger {buffer.name}, or smaller groups (--partition)"
         subject = f"joined maps {value.name_hint or ''}".rstrip()
         return InfeasibleError(buffer.name, needed, buffer.capacity_bytes, "bytes", lever, subject)

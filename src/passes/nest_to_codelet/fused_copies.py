@@ -11,7 +11,7 @@ from ...costs.mapping.place import memory_path
 from ...costs.mapping.tree import Leaf
 from ...dialects.codelet import CodeletOp, LoopOp, TransferOp, entry
 from ...dialects.codelet_rules import surrogate
-from ...dialects.types import shape_of, size_bytes, tensor_type
+from ...dialects.types import bytes_of, shape_of
 from ...machine import Machine
 from ..graph_to_nest.builder import GroupBuilder, index
 from ..graph_to_nest.movement import whole
@@ -89,7 +89,7 @@ def copy_cycles(layer: FusedLayer, machine: Machine) -> float:
     total = 0.0
     for name, root in layer.copied.items():
         links = memory_path(machine, layer.map_memory, layer.memories[name])
-        total += sum(size_bytes(tensor_type(root)) / link.bandwidth_bytes_per_cycle for link in links)
+        total += sum(bytes_of(root) / link.bandwidth_bytes_per_cycle for link in links)
     return total
 
 
@@ -101,7 +101,7 @@ def in_rows(codelet: CodeletOp, shape: Sequence[int]) -> CodeletOp:
 
 def in_pieces(codelet: CodeletOp, value: SSAValue, cut: int, burst_bytes: int) -> CodeletOp:
     """A transfer of a map in pieces of its axes 0 and `cut`, of whole bursts."""
-    shape, total = shape_of(value), size_bytes(tensor_type(value))
+    shape, total = shape_of(value), bytes_of(value)
     left = min(MOVED_PIECES, total // PIECE_BYTES)
     burst = -(-burst_bytes * prod(shape) // max(1, total))
     loops: list[tuple[str, int]] = []

@@ -31,7 +31,7 @@ from ...costs.fusion.values import Buffers, SubgraphCost
 from ...costs.mapping.binding import Pricer
 from ...costs.mapping.problem import Group, touches
 from ...dialects import nest
-from ...dialects.types import element_bytes, shape_of, size_bytes, tensor_type
+from ...dialects.types import bytes_of, element_bytes, shape_of
 from ...errors import TilewrightError
 from ...machine import Machine
 from ...search.group_tiles.candidates import Problem
@@ -121,7 +121,7 @@ class FusedLayer:
     @cached_property
     def alone(self) -> Layer:
         """The layer as the execution scheme sees it, without what it reads."""
-        weights = sum(size_bytes(tensor_type(value)) for value in self.weights.values())
+        weights = sum(bytes_of(value) for value in self.weights.values())
         anchor = max(self.problem.kernels, key=lambda k: self.problem.iterations(k))
         reduction = prod(self.problem.extents[dim] for dim in anchor.reductions)
         shape = map_shape(shape_of(self.result))

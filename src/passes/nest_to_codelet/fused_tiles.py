@@ -14,7 +14,7 @@ from ...costs.mapping.binding import pricer_of
 from ...costs.mapping.place import memory_of
 from ...costs.mapping.problem import touches
 from ...costs.mapping.tree import Hold, Leaf, Loop, Node
-from ...dialects.types import size_bytes, tensor_type
+from ...dialects.types import bytes_of
 from ...machine import Machine
 from ...search.group_tiles.candidates import Problem
 from .fused_layers import FusedGroup, FusedLayer
@@ -255,7 +255,7 @@ def _room(group: FusedGroup, memory: str) -> int:
     for layer in group.layers:
         for name, value in layer.weights.items():
             if layer.memories[name] == memory:
-                used += align_up(size_bytes(tensor_type(value)), kept.align_bytes)
+                used += align_up(bytes_of(value), kept.align_bytes)
         used += kept.align_bytes  # at most one border each
     return kept.capacity_bytes - used
 

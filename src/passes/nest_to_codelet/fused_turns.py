@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xdsl.ir import SSAValue
 
 from ...costs.fusion.scheme import Update
-from ...dialects.types import shape_of, size_bytes, tensor_type
+from ...dialects.types import bytes_of, shape_of
 from .map_pieces import row_axis
 
 if TYPE_CHECKING:
@@ -71,4 +71,4 @@ def _row_bytes(value: SSAValue) -> int:
     """Bytes of a row of one sample of a map; 0 where it has no rows."""
     shape = shape_of(value)
     axis = row_axis(len(shape))
-    return 0 if axis is None else size_bytes(tensor_type(value)) // (shape[0] * shape[axis])
+    return 0 if axis is None else bytes_of(value) // (shape[0] * shape[axis])

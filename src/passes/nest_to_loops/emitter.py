@@ -6,7 +6,7 @@ from functools import cached_property
 
 from ...algebra.expr import Expr, print_expr
 from ...errors import TilewrightError
-from ...machine import Capability, Engine, Machine, Memory, Mnemonic, OperandBinding, Unit
+from ...machine import Capability, Engine, Machine, Mnemonic, OperandBinding, Unit
 from ...machine.encoding import encode
 from ...machine.loop_rules import LITERALS
 
@@ -121,15 +121,10 @@ class Target:
         raise TilewrightError("target", self.machine.name, "a unit that runs instructions on rows", "none")
 
     @cached_property
-    def memories(self) -> dict[str, Memory]:
-        """The memories by name."""
-        return {memory.name: memory for memory in self.machine.memories}
-
-    @cached_property
     def capability(self) -> Capability:
         """What the array executes."""
         engine = self.array[1]
-        node = next(node for node in self.machine.computes if node.name == engine.node)
+        node = self.machine.compute_by_name[engine.node]
         return next(c for c in node.capabilities if c.name == engine.capability)
 
     @cached_property
@@ -176,12 +171,12 @@ class Target:
 
     def rows(self, memory: str) -> int:
         """Rows that one tile may use."""
-        item = self.memories[memory]
+        item = self.machine.memory_by_name[memory]
         return int((item.depth or 0) // item.buffering)
 
     def row_bytes(self, memory: str) -> int:
         """Bytes of a row: all banks at one depth."""
-        return self.memories[memory].data_width_bits * self.memories[memory].banks // 8
+        return self.machine.memory_by_name[memory].data_width_bits * self.machine.memory_by_name[memory].banks // 8
 
     def granule(self, memory: str) -> int:
         """Bytes of the unit in which transfers of a memory are counted."""
@@ -206,7 +201,7 @@ class Target:
             if mnemonic.action is not None and mnemonic.action.kind == "immediate":
                 word = dict(mnemonic.action.roles)["buffer"]
                 names = next(([n for n, _ in f.enum] for f in mnemonic.fields if f.name == word), [word])
-                small = [n for n in names if self.memories[n].banks == 1]
+                small = [n for n in names if self.machine.memory_by_name[n].banks == 1]
                 if small:
                     return small[0]
         raise TilewrightError("target", self.machine.name, "a memory of immediates", "none")

@@ -55,8 +55,7 @@ class LoopsProgram:
         self.function, self.weights, self.first_tiles = function, weights, first_tiles
         self.target = Target(machine)
         self.emitter = Emitter(machine)
-        memory = next(m.name for m in machine.memories if m.offchip)
-        self.table = Table(memory, self.target.lanes[1], weights)
+        self.table = Table(machine.offchip[0], self.target.lanes[1], weights)
         self.groups = [op for op in function.body.block.ops if isinstance(op, nest.GroupOp)]
         self.needs = self._needs()
         self.aliases = self._aliases()

@@ -334,4 +334,4 @@ class _Network:
 
 def align_bytes(isa: Isa) -> int:
     """What addresses of tensors are multiples of."""
-    return next(memory.align_bytes for memory in isa.machine.memories if memory.name == isa.memory)
+    return isa.machine.memory_by_name[isa.memory].align_bytes

@@ -50,7 +50,7 @@ def _cut(kernel: Kernel, match: Match, binding: Binding, tile: Mapping[str, int]
 
 def _full_steps(capability: Capability, slot: str, extent: int, machine: Machine) -> NDArray[np.int64]:
     """Sizes of pieces of a dim that fill its lanes, in one instance or all of an axis."""
-    node = next(node for node in machine.computes if node.name == capability.node)
+    node = machine.compute_by_name[capability.node]
     lanes = next(dim.lanes for dim in capability.dims if dim.name == slot)
     units = {lanes * ways for ways in (1, node.instances_x, node.instances_y) if lanes * ways > 1}
     return np.unique([step for unit in units for step in range(unit, extent, unit)])
@@ -71,7 +71,7 @@ def preferred(
 
 def at_a_time(capability: Capability, machine: Machine) -> int:
     """Iterations that run at once, in all instances of the node."""
-    node = next(node for node in machine.computes if node.name == capability.node)
+    node = machine.compute_by_name[capability.node]
     return prod(dim.lanes for dim in capability.dims) * node.instances_x * node.instances_y
 
 

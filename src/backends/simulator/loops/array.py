@@ -67,7 +67,7 @@ class ArrayRun:
         unit = next(unit for unit in machine.units if unit.name == group.unit)
         assert unit.engine is not None
         self.machine, self.chip, self.group, self.engine = machine, chip, group, unit.engine
-        node = next(node for node in machine.computes if node.name == self.engine.node)
+        node = machine.compute_by_name[self.engine.node]
         self.capability = next(c for c in node.capabilities if c.name == self.engine.capability)
         self.granules = {name: int(word) for name, word in self.engine.granules}
         self.interleave = {name: int(word) for name, word in self.engine.interleave}

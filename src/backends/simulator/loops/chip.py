@@ -20,7 +20,7 @@ class Chip:
     """All on-chip memories, and DRAM as far as a program reaches."""
 
     def __init__(self, machine: Machine, dram: Bytes) -> None:
-        self.memories = {memory.name: memory for memory in machine.memories}
+        self.memories = machine.memory_by_name
         onchip = [memory for memory in machine.memories if not memory.offchip]
         try:
             self.data = {memory.name: np.zeros(memory.capacity_bytes, np.uint8) for memory in onchip}

@@ -65,7 +65,7 @@ class RunState:
         node.issues += array.issues
         node.ops += ops
         node.busy_cycles += cycles
-        computes = {c.name: c for c in self.machine.computes}
+        computes = self.machine.compute_by_name
         node.full_cycles += ops / peak_ops_per_cycle(computes[array.engine.node], capability)
         node.energy_pj += float(evaluate_formula(capability.energy_pj, {"ops": ops}))
         for name, size in array.sums.read_bytes().items():

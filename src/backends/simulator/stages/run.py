@@ -110,11 +110,10 @@ def _count(code: StageCode, parts: list[Counts], layers: Table) -> None:
     """What memories, links, nodes and units do, for each layer."""
     machine, channel = code.machine, fetched_beats(code.machine)[0]
     word = max(word.bytes for word in machine.words.values())
-    offchip = next(memory.name for memory in machine.memories if memory.offchip)
     for layer, count in enumerate(parts):
         mine = layers == layer
         if channel >= 0:
-            count.memories[offchip].read_bytes += word * int(mine.sum())
+            count.memories[machine.offchip[0]].read_bytes += word * int(mine.sum())
         for number, unit in enumerate(machine.units):
             rows = code.rows[mine & (code.rows[:, Row.UNIT] == number)]
             count.units[unit.name].instructions += len(rows)
@@ -144,7 +143,7 @@ def _count_copies(machine: Machine, name: str, rows: Table, count: Counts) -> No
 def _count_walks(machine: Machine, number: int, rows: Table, count: Counts) -> None:
     """Issues of a node are micro-ops; those that set a constant are not counted, as VTA does."""
     mnemonic = machine.mnemonics[number]
-    node = next(node for node in machine.computes if node.name == mnemonic.node)
+    node = machine.compute_by_name[mnemonic.node]
     capability = next(c for c in node.capabilities if c.name == mnemonic.capability)
     points = int(
         (np.maximum(rows[:, Walk.END] - rows[:, Walk.FIRST], 0) * rows[:, Walk.OUTER] * rows[:, Walk.INNER]).sum()

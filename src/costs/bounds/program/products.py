@@ -37,10 +37,9 @@ def products_bound(network: Network, machine: Machine) -> ProgramBound:
 
 def _bytes_per_cycle(machine: Machine) -> float:
     """Of all links off chip together; those of a channel take turns, but for loads and stores of a packet."""
-    far = {memory.name for memory in machine.memories if memory.offchip}
     rates: dict[str, float] = {}
     for link in machine.links:
-        if far & {link.src, link.dst}:
+        if link.src in machine.offchip or link.dst in machine.offchip:
             is_alone = machine.packets is not None or not link.channel
             key = f"{link.src}->{link.dst}" if is_alone else link.channel
             rates[key] = max(rates.get(key, 0.0), link.bandwidth_bytes_per_cycle)
@@ -50,7 +49,7 @@ def _bytes_per_cycle(machine: Machine) -> float:
 def _products_per_cycle(machine: Machine) -> float:
     """Of all nodes together, each at most as many as its capability of most lanes makes."""
     found: dict[str, float] = {}
-    nodes = {compute.name: compute for compute in machine.computes}
+    nodes = machine.compute_by_name
     for capability in multiply_accumulates(machine):
         node, lanes = nodes[capability.node], prod(dim.lanes for dim in capability.dims)
         cycles = capability.cycles.value if isinstance(capability.cycles, Num) else 1

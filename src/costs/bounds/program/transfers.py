@@ -23,7 +23,7 @@ class Transfers:
     """Loads and stores of a machine; where instructions reach memories off chip in another way, time is not known."""
 
     def __init__(self, machine: Machine) -> None:
-        memories = {memory.name: memory for memory in machine.memories}
+        memories = machine.memory_by_name
         links = {link.name: link for link in machine.links}
         self.ways: list[Way] = []
         self.timed = True
@@ -82,7 +82,7 @@ class Transfers:
 
 
 def _way(unit: str, link: Link, machine: Machine) -> Way:
-    memories = {memory.name: memory for memory in machine.memories}
+    memories = machine.memory_by_name
     into = memories[link.src].offchip
     near = memories[link.dst if into else link.src]
     energy = near.write_energy_pj_per_byte if into else near.read_energy_pj_per_byte

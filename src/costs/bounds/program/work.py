@@ -153,7 +153,7 @@ class Work:
         blocks = tuple(self._sums_in_blocks(step, match, capability, extents))
         if is_whole:
             blocks += tuple(self._in_blocks(step, match, capability, extents))
-        memories = {memory.name: memory for memory in self.machine.memories}
+        memories = self.machine.memory_by_name
         tensors = dict(match.tensors)
         target = step.kernel.target.tensor
         found: list[Option] = []

@@ -16,7 +16,7 @@ from tilewright.backends.program import Program
 from tilewright.backends.simulator import SimulationResult, simulate
 from tilewright.dialects import nest
 from tilewright.dialects.graph import WeightOp
-from tilewright.dialects.types import size_bytes, tensor_type
+from tilewright.dialects.types import bytes_of
 from tilewright.driver import CompileOptions, compile, load_model, make_context, parse_passes, pipeline_text, reference
 from tilewright.driver.models import lower
 from tilewright.driver.pipelines import Room
@@ -86,7 +86,7 @@ def test_weights_are_loaded_for_each_sample(name: str, samples: int):
         np.testing.assert_array_equal(result.outputs[key], values)
     assert result.cycles == program.predicted["cycles"]
     ops = [op for op in scheduled(model, ALL).walk() if isinstance(op, WeightOp)]
-    weights = sum(size_bytes(tensor_type(op.result)) for op in ops)
+    weights = sum(bytes_of(op.result) for op in ops)
     assert weights > 0
     once = run(name, samples, ALL)[1].dram_bytes
     assert result.dram_bytes == once + (samples - 1) * weights
