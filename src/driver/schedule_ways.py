@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -278,12 +279,17 @@ class _Ways:
         self.split_finer()
 
     def overlap(self) -> None:
-        """The best with more layers in rows while an input comes in, where others are, with taps as channels or not."""
+        """The best with more layers in rows while an input comes in, where others are, with taps as channels or not and
+        with neighbours together or not.
+        """
         best = self.best
         if best.span or not self.is_worth_more() or not self.applies.overlaps(best):
             return
-        unfold = best.unfold or Room(unfold=True) in self.found
-        self.take_each(best._replace(overlap=True, unfold=way) for way in dict.fromkeys((best.unfold, unfold)))
+        unfold, band = (
+            any(room[place] for room in self.found) for place in map(Room._fields.index, ("unfold", "band"))
+        )
+        for way in product(dict.fromkeys((best.unfold, unfold)), dict.fromkeys((best.band, band))):
+            self.take_each([best._replace(overlap=True, unfold=way[0], band=way[1])])
 
     def _of_span(self, room: Room, length: int) -> float:
         """Cycles with at most so many layers sample by sample; infinite where there is no room or time for it."""

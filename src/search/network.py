@@ -60,12 +60,14 @@ class Network:
 class Rows:
     """A way to run layers tile by tile: `rows` of the last ones at a time, and the bytes of each map's ring.
 
-    `cycles` is the work that layers have beyond that of whole ones, where arrays are fed for few rows at a time.
+    `cycles` is the work that layers have beyond that of whole ones, where arrays are fed for few rows at a time, and
+    `tiles` is how many tiles a sample has.
     """
 
     rows: int
     rings: Mapping[int, int]
     cycles: float = 0.0
+    tiles: int = 1
 
 
 RowsOf = Callable[[int, int], Sequence[Rows]]

@@ -185,8 +185,9 @@ class Search:
         inner = {n for n in touched if self.is_inner(n, start, stop)}
         passing = self.passing(start, stop) - sum(network.map_bytes[n] for n in inner & self.kept)
         moved = [n for n in touched if n not in self.kept and n not in inner]
-        crossing = sum(network.map_bytes[n] for n in moved) / network.bytes_per_cycle
-        crossing = max(0.0, crossing - sum(layer.cycles for layer in layers))
+        traffic = sum(network.map_bytes[n] for n in moved) / network.bytes_per_cycle
+        beside = sum(layer.cycles for layer in layers)
+        crossing = max(0.0, traffic - beside)
         scratch = max(layer.scratch_bytes for layer in layers)
         need = passing + 2 * scratch
         if (staying := self.staying_bytes(start)) and network.weight_capacity_bytes is None:
@@ -213,13 +214,15 @@ class Search:
         best, least = None, inf
         for way in self.rows_of(start, stop):
             rings = sum(size for n, size in way.rings.items() if n not in self.kept or n in inner)
-            if need + rings <= self.room and way.cycles < least:
-                best, least = way, way.cycles
+            cycles = way.cycles  # the work on the last tile begins when all traffic has ended
+            cycles += max(0.0, traffic - (beside + cycles) * (1 - 1 / way.tiles)) if beside else 0.0
+            if need + rings <= self.room and cycles < least:
+                best, least = way, cycles
         if best is None:
             return whole
         held = sum(network.map_bytes[n] for n in touched & self.kept if n not in inner and self.is_large(n))
         own_cycles = 0 if self.hides(start, stop) else LAYER_CYCLES * len(layers)
-        cycles = crossing + own_cycles + self.left_cycles(held) + least
+        cycles = crossing + own_cycles + self.left_cycles(held) + best.cycles
         return whole if whole[1] <= cycles else (Step(start, stop, best.rows), cycles)
 
     def passing(self, start: int, stop: int) -> int:

@@ -231,7 +231,7 @@ class Reader:
             regions, cycles = self.pricer.remembered(("rows", form, rows), partial(self._regions, group, rows))
             if regions:
                 rings = {self.numbers[group.value_of(number)]: size for number, size in regions}
-                found.append(Rows(rows, rings, cycles))
+                found.append(Rows(rows, rings, cycles, -(-layers[-1].problem.extents.get(layers[-1].row, 1) // rows)))
         return found
 
     def _regions(self, group: FusedGroup, rows: int) -> tuple[list[tuple[int, int]], float]:

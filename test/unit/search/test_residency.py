@@ -335,3 +335,15 @@ def test_bytes_that_pass_are_those_of_maps_that_are_there():
             for start, stop in combinations(range(9), 2):
                 there = present(network, search.kept, start, stop)
                 assert search.passing(start, stop) == sum(network.map_bytes[n] for n in there)
+
+
+@pytest.mark.parametrize(("cycles", "rows"), [(0.0, 8), (1500.0, 2), (2500.0, 4), (4000.0, 8)])
+def test_few_rows_are_made_where_more_would_wait_for_an_input(cycles: float, rows: int):
+    """In the 2000 cycles of traffic there is work for all tiles but the last."""
+    layers = Layer((0,), (1,), by_rows=True, cycles=cycles / 2), Layer((1,), (2,), by_rows=True, cycles=cycles / 2)
+    network = Network(layers, (1000, 1000, 1000), frozenset({0}), frozenset({2}), 600)
+    ways = [Rows(8, {}, 0.0, tiles=2), Rows(4, {}, 100.0, tiles=4), Rows(2, {}, 200.0, tiles=8)]
+    found = plan(network, lambda start, stop: ways)
+    costs = {way.rows: way.cycles + max(0, 2000 - (cycles + way.cycles) * (1 - 1 / way.tiles)) for way in ways}
+    assert found.steps == (Step(0, 2, rows),)
+    assert not cycles or costs[rows] == min(costs.values())
