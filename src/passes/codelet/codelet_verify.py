@@ -1,6 +1,7 @@
 """`codelet-verify`: proofs of addresses by Z3."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -70,23 +71,34 @@ def check_tensors(program: ProgramOp, tensors: Tensors) -> None:
     """Tensors alive at the same time share no bytes; inputs, outputs and weights are always alive."""
     lives = tensor_lives(program, tensors)
     end = max((last for _, last in lives.values()), default=0)
-    spans: list[tuple[int, int, str, tuple[int, int], TensorOp]] = []
+    placed: list[_Placed] = []
     for op in program.body.block.ops:
         if isinstance(op, TensorOp) and op.address is not None:
             life = lives.get(op, (0, -1)) if op.role.data == Role.TEMP else (0, end)
             start = op.address.value.data
-            spans.append((start, start + tensor_bytes(op), surrogate(op.result).memory, life, op))
-    spans.sort(key=lambda span: (span[2], *span[:2]))
-    active: list[tuple[int, int, str, tuple[int, int], TensorOp]] = []
-    for span in spans:
-        active = [other for other in active if other[2] == span[2] and other[1] > span[0]]
+            where = surrogate(op.result).memory, start, start + tensor_bytes(op)
+            placed.append(_Placed(*where, *life, op.tensor_name.data))
+    active: list[_Placed] = []
+    for one in sorted(placed, key=lambda one: (one.memory, one.start, one.end)):
+        active = [other for other in active if other.memory == one.memory and other.end > one.start]
         for other in active:
-            if other[3][0] <= span[3][1] and span[3][0] <= other[3][1]:
+            if other.first <= one.last and one.first <= other.last:
                 raise TilewrightError(
                     "refuted",
-                    f"tensors '{other[4].tensor_name.data}' and '{span[4].tensor_name.data}'",
-                    f"no shared bytes of {span[2]} while both are in use",
-                    f"{min(other[1], span[1]) - span[0]} B shared from {span[0]} on",
-                    f"move one of them by {other[1] - span[0]} B",
+                    f"tensors '{other.name}' and '{one.name}'",
+                    f"no shared bytes of {one.memory} while both are in use",
+                    f"{min(other.end, one.end) - one.start} B shared from {one.start} on",
+                    f"move one of them by {other.end - one.start} B",
                 )
-        active.append(span)
+        active.append(one)
+
+
+class _Placed(NamedTuple):
+    """Where a tensor lies, bytes `start` to `end` (exclusive), and the operations from which to which it is in use."""
+
+    memory: str
+    start: int
+    end: int
+    first: int
+    last: int
+    name: str

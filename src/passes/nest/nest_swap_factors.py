@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import prod
+from math import inf, prod
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
@@ -115,13 +115,10 @@ def _swap(function: FuncOp, pricer: Pricer) -> None:
     worked = sum(cycles_of(kernel, layer.problem.extents, pricer) for _, layer, kernel in products)
     moved = load_cycles(function, pricer)
     found = [swap for product in products if (swap := swapped(*product, rooms, pricer))]
-    for each in sorted((swap for swap in found if swap.is_faster), key=lambda each: each.moved / each.saved):
-        if each.moved <= 0 or worked - each.saved > moved + each.moved:
-            worked, moved = worked - each.saved, moved + each.moved
-            each.make()
-    for each in found:
-        if not each.is_faster and each.moved < 0 and worked - each.saved <= moved + each.moved:
-            worked, moved = worked - each.saved, moved + each.moved
+    for each in sorted(found, key=lambda each: each.moved / each.saved if each.is_faster else inf):
+        working, moving = worked - each.saved, moved + each.moved
+        if (each.moved <= 0 or working > moving) if each.is_faster else (each.moved < 0 and working <= moving):
+            worked, moved = working, moving
             each.make()
 
 

@@ -35,14 +35,14 @@ def bound_of(module: ModuleOp, machine: Machine) -> ProgramBound | None:
     functions = functions_of(module)
     if len(functions) != 1:
         return None
-    bound = products_bound if machine.control in ("loops", "packets") else program_bound
-    return bound(network_of(functions[0], resources_of(module), _immediates(machine)), machine)
+    if machine.control in ("loops", "packets"):  # whose constants of several bytes are joined from parts
+        wide = {np.dtype(name) for name in ELEMENT_TYPES.values() if np.dtype(name).itemsize > 1}
+        return products_bound(network_of(functions[0], resources_of(module), wide), machine)
+    return program_bound(network_of(functions[0], resources_of(module), _immediates(machine)), machine)
 
 
 def _immediates(machine: Machine) -> set[np.dtype[Any]]:
-    """Types of constants that programs may have in their instructions, or join, and not load."""
-    if machine.control in ("loops", "packets"):
-        return {np.dtype(name) for name in ELEMENT_TYPES.values() if np.dtype(name).itemsize > 1}
+    """Types of constants that programs may have in their instructions, and not load."""
     capabilities = [capability for node in machine.computes for capability in node.capabilities]
     kinds = {kind for capability in capabilities for _, kind in capability.immediates}
     return {np.dtype(ELEMENT_TYPES[kind]) for kind in kinds} if machine.stages is not None else set()
