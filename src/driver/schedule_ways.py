@@ -285,11 +285,10 @@ class _Ways:
         best = self.best
         if best.span or not self.is_worth_more() or not self.applies.overlaps(best):
             return
-        unfold, band = (
-            any(room[place] for room in self.found) for place in map(Room._fields.index, ("unfold", "band"))
-        )
-        for way in product(dict.fromkeys((best.unfold, unfold)), dict.fromkeys((best.band, band))):
-            self.take_each([best._replace(overlap=True, unfold=way[0], band=way[1])])
+        unfolds = dict.fromkeys((best.unfold, any(room.unfold for room in self.found)))
+        bands = dict.fromkeys((best.band, any(room.band for room in self.found)))
+        rooms = (best._replace(overlap=True, unfold=unfold, band=band) for unfold, band in product(unfolds, bands))
+        self.take_each(rooms)
 
     def _of_span(self, room: Room, length: int) -> float:
         """Cycles with at most so many layers sample by sample; infinite where there is no room or time for it."""
