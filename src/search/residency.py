@@ -123,12 +123,16 @@ class Search:
                 return Plan(tuple(steps), self.kept - inner, self.spans)
             if self.in_span(stuck):
                 crossing = {n for n in self.kept & self.crossing if self.lives[n][0] <= stuck <= self.lives[n][1]}
+                crossing = {n for n in crossing if len(self.makers(n)) == 1}  # parts of others are not stored
                 if not crossing:
                     self.stuck = stuck
                     return None
                 self.kept -= {max(crossing, key=lambda n: (self.network.map_bytes[n], n))}
             else:
                 self.give_up(stuck)
+                if apart := self.offchip & self.span_of.keys():
+                    self.stuck = min(apart)
+                    return None
 
     def path(self) -> tuple[list[Step], int]:
         """The cheapest steps, and -1; or those so far, and a layer that nothing fits for."""

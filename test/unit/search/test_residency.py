@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from math import inf
 
 import pytest
@@ -347,3 +347,27 @@ def test_few_rows_are_made_where_more_would_wait_for_an_input(cycles: float, row
     costs = {way.rows: way.cycles + max(0, 2000 - (cycles + way.cycles) * (1 - 1 / way.tiles)) for way in ways}
     assert found.steps == (Step(0, 2, rows),)
     assert not cycles or costs[rows] == min(costs.values())
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_map_that_is_made_in_parts_is_kept_or_no_part_runs_on_chip(seed: int):
+    """Also beside spans, whose layers all run on chip: only the last layer that makes a part would store the map."""
+    rng, layers = random.Random(seed), list[Layer]()
+    sizes = [rng.randint(8, 40)]
+    while len(layers) < 8:
+        made = len(sizes)
+        sizes.append(rng.randint(8, 40))
+        layers.append(Layer((rng.randrange(max(0, made - 3), made),), (made,), rng.choice((0, 9)), by_sample=True))
+        if rng.random() < 0.5:
+            layers.append(Layer((rng.randrange(max(0, made - 3), made), made), (made,), by_sample=True))
+    read = {number for layer in layers for number in layer.reads}
+    results = frozenset(number for number in range(len(sizes)) if number not in read) | {len(sizes) - 1}
+    given = Network(tuple(layers), tuple(sizes), frozenset({0}), results, 0, samples=4)
+    for capacity, stop, reload in product(range(20, 200, 12), (2, 4, 8), (False, True)):
+        network = replace(given, capacity_bytes=capacity)
+        found = plan(network, no_rows, spans=[Span(0, stop, reload=reload)])
+        apart = {step.start for step in found.steps if step.rows == OFFCHIP}
+        assert not any(place in span for place in apart for span in found.spans)
+        for number in range(1, len(sizes)):
+            makers = {place for place, layer in enumerate(layers) if number in layer.makes}
+            assert len(makers) == 1 or number in found.kept or makers <= apart
