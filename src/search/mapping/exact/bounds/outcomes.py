@@ -4,6 +4,7 @@ Statement 14 of docs/exact-mapper.md.
 """
 
 from collections.abc import Iterable
+from itertools import chain, product
 
 from ..space.model import EVERY, PLAIN, Model
 
@@ -44,7 +45,7 @@ def outcomes_of(model: Model, kept: int, looping: int = EVERY) -> list[Case]:
             go(alive & ~killed, remaining & ~(1 << d), rested | 1 << d, so_far | ends)
 
     go(kept, (1 << dims) - 1 & looping, 0, {})
-    return _maximal(found)
+    return _maximal(model, found)
 
 
 def cases_of(model: Model, outcomes: list[Case]) -> list[Case]:
@@ -67,13 +68,16 @@ def cases_of(model: Model, outcomes: list[Case]) -> list[Case]:
             if between:
                 found.append((*outcome[:t], (run, first, resting | 1 << first), *outcome[t + 1 :]))
         found.append(tuple((run & ~loose, first, near) for run, first, near in outcome))
-    return _maximal(found)
+    return _maximal(model, found)
 
 
-def _maximal(cases: Iterable[Case]) -> list[Case]:
-    """Those of which no other has all, and more."""
+def _maximal(model: Model, cases: Iterable[Case]) -> list[Case]:
+    """Those of which no other has all, and more; in Timeloop's model also those in which tensors with windows do not
+    rest, as neighbours help only then."""
     every = list(dict.fromkeys(cases))
-    return [mine for mine in every if not any(other != mine and _covers(other, mine) for other in every)]
+    found = [mine for mine in every if not any(other != mine and _covers(other, mine) for other in every)]
+    at_once = [[(way, (0, *way[1:])) if way[1] >= 0 else (way,) for way in case] for case in found if model.timeloop]
+    return list(dict.fromkeys(chain(found, *(product(*ways) for ways in at_once))))
 
 
 def _covers(better: Case, worse: Case) -> bool:
