@@ -147,12 +147,13 @@ class Space:
 
     def put(self, op: TensorOp, start: int, end: int) -> bool:
         """Give a tensor a hole that is free for so long; False where there is none."""
-        place, size = self.owners[op], align_up(tensor_bytes(op), self.memory.align_bytes)
+        align, capacity = self.memory.align_bytes, self.memory.capacity_bytes
+        place, size = self.owners[op], align_up(tensor_bytes(op), align)
         there = (self.start < end) & (self.end > start)
         low, high = self.address[there], (self.address + self.size)[there]
         order = np.argsort(low)
         begins = np.concatenate([[0], np.maximum.accumulate(high[order])])
-        widths = np.concatenate([low[order], [self.memory.capacity_bytes]]) - begins
+        widths = np.concatenate([low[order], [capacity - capacity % align]]) - begins
         holes = np.nonzero(widths >= size)[0]
         if not len(holes):
             return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -40,24 +41,32 @@ codelet.fused @g{number} updates dense<[[0, 0, 0, 1], [1, 0, 0, 1]]> : tensor<2x
     return f"codelet.program @main {{\n{tensors}{groups}\n}}"
 
 
-def moved(sizes: list[int], maps: list[int], depth: int, *, maps_first: bool, late: bool) -> tuple[Lives, Ahead | None]:
-    """What `move_ahead` does in a memory of so many numbers."""
+def moved(
+    sizes: list[int], maps: list[int], depth: int, *, maps_first: bool, late: bool, align: int = 4
+) -> tuple[Lives, Ahead | None]:
+    """What `move_ahead` does in a memory of so many numbers, with addresses that are multiples of `align`."""
     module = Parser(make_context(), chain(sizes, maps)).parse_module()
     program = next(op for op in module.body.block.ops if isinstance(op, ProgramOp))
-    lives = Lives(load_target(f"tiny:SPAD.depth={depth}"), program)
+    machine = load_target(f"tiny:SPAD.depth={depth}")
+    memories = tuple(one if one.offchip else replace(one, align_bytes=align) for one in machine.memories)
+    lives = Lives(replace(machine, memories=memories), program)
     return lives, move_ahead(lives, onchip_memories(lives.machine), maps_first=maps_first, late=late)
 
 
+@pytest.mark.parametrize(("depth", "align"), [(64, 4), (94, 24)])  # 376 bytes are no multiple of 24
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("maps_first", [False, True])
 @pytest.mark.parametrize("seed", range(10))
-def test_no_byte_has_two_owners_and_loads_keep_their_order(seed: int, maps_first: bool, late: bool):
+def test_no_byte_has_two_owners_and_loads_keep_their_order(
+    seed: int, maps_first: bool, late: bool, depth: int, align: int
+):
     rng = np.random.default_rng(seed)
     sizes, maps = (rng.integers(1, 20, GROUPS).tolist() for _ in range(2))
-    lives, found = moved(sizes, maps, 64, maps_first=maps_first, late=late)
+    lives, found = moved(sizes, maps, depth, maps_first=maps_first, late=late, align=align)
     assert found is not None
     addresses = {op: address for one in found.placements for op, address in one.tensors.items()}
     assert set(addresses) == set(lives.open_tensors(onchip_memories(lives.machine)[0]))
+    assert all(at % align == 0 and at + lives.size_bytes(op) <= 4 * depth for op, at in addresses.items())
     spans = {op: (found.early.get(op, first), last) for op, (first, last) in lives.lives.items() if op in addresses}
     for one, other in combinations(addresses, 2):
         if spans[one][0] <= spans[other][1] and spans[other][0] <= spans[one][1]:
