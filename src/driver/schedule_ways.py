@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..backends.program import Candidate
 from ..costs.clock import Limit
-from ..errors import TilewrightError
+from ..errors import InfeasibleError, TilewrightError
 from ..passes.graph.graph_unfold import Unfolding
 from ..search.lengths import least_beside, least_price
 from ..search.reloaded_spans import kept_cuts, reloaded_spans
@@ -83,9 +82,10 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
     program = ways.taken()
     best, found = ways.best, ways.found
     costs = {room: (one.predicted["cycles"], one.predicted["energy_pj"]) for room, one in found.items()}
-    tried = (Candidate(room.words, *cost, chosen=room == best) for room, cost in costs.items())
+    tried = [Candidate(room.words, *cost, chosen=room == best) for room, cost in costs.items()]
+    tried += [Candidate(room.words, error=error.paragraph()) for room, error in ways.refused.items()]
     why = LOADS if ways.loads_weights else ""
-    return replace(program, candidates=tuple(tried) if len(found) > 1 else (), why=why)
+    return replace(program, candidates=tuple(tried) if len(tried) > 1 else (), why=why)
 
 
 @dataclass
@@ -96,6 +96,7 @@ class _Ways:
     target: Target
     compiled: Callable[..., Program]
     found: dict[Room, Program] = field(default_factory=dict[Room, "Program"])
+    refused: dict[Room, TilewrightError] = field(default_factory=dict[Room, TilewrightError])
 
     def __post_init__(self) -> None:
         self.options = self.lowering.options
@@ -112,12 +113,18 @@ class _Ways:
         return self.found[room].predicted["cycles"] if room in self.found else inf
 
     def take(self, room: Room, dump: Path | None = None) -> None:
-        """Compile in a way that was not tried, the first in any case; others that have no room are left out."""
+        """Compile in a way that was not tried, the first in any case; of others those that have no room are left out,
+        and those that cannot be compiled for another reason are `refused`.
+        """
         if not self.found:
             self.found[room] = self.compiled(room, dump)
         elif room not in self.found:
-            with suppress(TilewrightError):
+            try:
                 self.found[room] = self.compiled(room, tried=True)
+            except InfeasibleError:
+                pass
+            except TilewrightError as error:
+                self.refused[room] = error
 
     def take_each(self, rooms: Iterable[Room]) -> None:
         """Compile in one way after another, until one is near enough to the bound."""
@@ -126,11 +133,12 @@ class _Ways:
                 self.take(room)
 
     def taken(self) -> Program:
-        """The program of the best way, compiled to the end; ways whose proof fails are left out."""
+        """The program of the best way, compiled to the end; ways whose proof fails are `refused`."""
         while (best := self.best) != Room():
             try:
                 return self.compiled(best, self.options.dump)
-            except TilewrightError:
+            except TilewrightError as error:
+                self.refused[best] = error
                 del self.found[best]
         return self.found[best]
 

@@ -1,9 +1,21 @@
 """The ways to run a schedule, and the page that lists them."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
-from tilewright.driver.pipelines import Room
+import pytest
+
+import tilewright
+from tilewright import CompileOptions
+from tilewright.backends.program import Program
+from tilewright.driver import groups
+from tilewright.driver.lowering import Lowering
+from tilewright.driver.pipelines import Room, Target
+from tilewright.driver.schedule_ways import fastest_schedule
+from tilewright.errors import TilewrightError
+
+from ...random_networks import hostile
 
 PAGE = Path(__file__).parents[3] / "docs" / "default-flow.md"
 
@@ -34,3 +46,26 @@ def test_words_of_all_ways_are_those_on_the_page():
     words = {re.sub(r"\b5\b", "N", each) for each in text.split(", ")} - {"schedule"}
     table = PAGE.read_text().partition("| words |")[2].partition("\n\n")[0]
     assert words == set(re.findall(r"^\| `([^`]+)`", table, re.MULTILINE))
+
+
+@pytest.mark.parametrize("tried", [True, False])
+def test_ways_that_cannot_be_compiled_are_told(tried: bool, monkeypatch: pytest.MonkeyPatch):
+    """All but the first, when they are tried, or when the best of them is compiled to the end."""
+
+    def refuse(lowering: Lowering, target: Target, compiled: Callable[..., Program]) -> Program:
+        def compiled_or_refused(room: Room, *given: Path | None, **told: bool) -> Program:
+            if room != Room() and told.get("tried", False) == tried:
+                raise TilewrightError("refuted", room.words, "a proof", "none")
+            return compiled(room, *given, **told)
+
+        return fastest_schedule(lowering, target, compiled_or_refused)
+
+    monkeypatch.setattr(groups, "fastest_schedule", refuse)
+    program = tilewright.compile(
+        hostile(1, integers=False), "edge16", options=CompileOptions(partition="schedule", gap=0.0)
+    )
+    ways = {way.method: way for way in program.candidates}
+    assert ways[Room().words].chosen
+    refused = [way for way in ways.values() if way.error]
+    assert refused
+    assert all("expected a proof, found none" in way.error for way in refused)
