@@ -20,7 +20,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .errors import INTERNAL, TilewrightError, internal_error, shorten
 from .files import file_error
-from .frontends.mlir_text import check_order, check_strings
+from .frontends.mlir_text import check_order, check_strings, shown
 from .interruption import finish, stop_if_cause_of, whole
 from .universe import TILEWRIGHT_UNIVERSE
 
@@ -165,7 +165,7 @@ def describe(error: BaseException) -> str:
         case ParseError():
             return str(error)
         case DiagnosticException():
-            return "\n".join([str(error), *(marked_line(note) for note in getattr(error, "__notes__", ()))])
+            return shown(error)
         case RecursionError():
             return "the input is nested too deeply"
         case MemoryError():
@@ -184,13 +184,6 @@ def is_ours(error: BaseException) -> bool:
     """Whether an error is a fault of tilewright: none that says something of its input."""
     told = TilewrightError, ParseError, DiagnosticException, UsageError, ArgSpecParseError
     return not isinstance(error, (*told, OSError, UnicodeDecodeError, RecursionError, MemoryError))
-
-
-def marked_line(note: str) -> str:
-    """The line at fault in xDSL's picture of an error, which is the whole module with a mark below that line."""
-    lines = note.splitlines()
-    marks = [index for index, line in enumerate(lines) if line.lstrip().startswith("^^^")]
-    return f"  in: {lines[marks[0] - 1].strip()}" if marks and marks[0] > 0 else ""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

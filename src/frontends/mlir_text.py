@@ -31,10 +31,18 @@ def check_strings(text: str, name: str) -> None:
 
 
 def shown(error: Exception) -> str:
-    """The text of an error of xDSL's; without its line of the source where that is long."""
+    """The text of an error of xDSL's and the operation at fault; without its line of the source where that is long."""
     if isinstance(error, ParseError) and len(str(error)) > LONGEST_SHOWN:
         return f"{error.span.get_location()}: {error.msg}"[:LONGEST_SHOWN]
-    return str(error)
+    marked = (marked_line(note)[:LONGEST_SHOWN] for note in getattr(error, "__notes__", ()))
+    return "\n".join([str(error), *filter(None, marked)])
+
+
+def marked_line(note: str) -> str:
+    """The line at fault in xDSL's picture of an error, which is the whole module with a mark below that line."""
+    lines = note.splitlines()
+    marks = [index for index, line in enumerate(lines) if line.lstrip().startswith("^^^")]
+    return f"  in: {lines[marks[0] - 1].strip()}" if marks and marks[0] > 0 else ""
 
 
 def check_order(op: Operation, name: str, made: set[SSAValue] | None = None) -> None:

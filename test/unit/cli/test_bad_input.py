@@ -158,3 +158,16 @@ def test_text_of_models(text: bytes, tmp_path: Path, capsys: pytest.CaptureFixtu
     out, err = capsys.readouterr()
     assert code == (0 if b"return" in text else 1), err
     assert "Traceback" not in out + err
+
+
+def test_an_operation_that_does_not_verify_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """In each command that reads IR."""
+    path = tmp_path / "plan.mlir"
+    path.write_text(
+        'dram.network @n {\n dram.input "x" 8x8x8\n dram.layer "A" conv 16x8x8 of ["x"]\n}\n'
+        "dram.schedule @s of @n batch 1 on <side 4, macs 512, capacity 8192, buffer 8192, read 256, write 256,\n"
+        " bandwidth 16, latency 0, align 64, exact 1> {\n"
+        ' dram.layer_group {\n  dram.fused_group tiles 0 ["A"]\n }\n}\n'
+    )
+    for command in (["price-schedule", str(path)], ["run", "resnet50", "--schedule", str(path)]):
+        assert 'in: "dram.fused_group"() <{tiles = 0 : i64, layers = ["A"]}>' in fails(command, capsys)
