@@ -55,6 +55,9 @@ from .nest_syntax import NamedOperands, Signature
 from .properties import PlainOp, RuledOp
 from .syntax import Code, Numbers
 
+WORDS = StringAttr("words")
+"""Value of the attribute `elements` of groups whose elements have no type: one word of each memory."""
+
 
 @irdl_op_definition
 class KernelOp(PlainOp):

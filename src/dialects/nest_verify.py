@@ -22,7 +22,7 @@ from ..algebra.expr import (
 )
 from ..algebra.functions import FUNCTIONS
 from ..errors import TilewrightError
-from .nest import ComputeOp, GroupOp, JoinOp, KernelOp, RowsOp, ViewOp, YieldOp
+from .nest import WORDS, ComputeOp, GroupOp, JoinOp, KernelOp, RowsOp, ViewOp, YieldOp
 from .properties import verifies
 
 
@@ -133,6 +133,8 @@ def verify_group(op: GroupOp) -> None:
     for dim, extent in op.dims.data:
         if extent < 1:
             raise VerifyException(f"{where}: expected a positive extent of {dim}, got {extent}")
+    if op.attributes.get("elements", WORDS) != WORDS:
+        raise VerifyException(f"{where}: expected elements = {WORDS} or none, got {op.attributes['elements']}")
     _verify_body(op, where)
     for kernel in op.kernels:
         _verify_bounds(op, kernel, where)

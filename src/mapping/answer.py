@@ -19,7 +19,7 @@ from ..costs.hierarchy.statement import text_of_problem
 from ..costs.mapping.levels import canonical
 from ..costs.model import evaluate_with
 from ..costs.timeloop import Prices
-from ..dialects.nest import GroupOp
+from ..dialects.nest import WORDS, GroupOp
 from ..errors import TilewrightError
 from ..frontends.acg import target_files
 from ..search.mapping.values import Mapped, Request
@@ -134,7 +134,7 @@ class LayerMapping:
         It names `target` as the machine that it is for, the shipped one of this name where that is None.
         """
         from ..frontends.einsum import einsum_module
-        from ..passes.nest.trees import WORDS, put_mapping
+        from ..passes.nest.trees import put_mapping
 
         module = einsum_module(text_of_problem(self.layer.problem), self.layer.types)
         (group,) = (op for op in module.walk() if isinstance(op, GroupOp))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import cast
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...algebra.element import ELEMENT_TYPES
@@ -165,10 +165,6 @@ def in_group(error: TilewrightError, name: str) -> TilewrightError:
     return TilewrightError(error.kind, f"group @{name}, {error.subject}", error.expected, error.found, error.lever)
 
 
-WORDS = StringAttr("words")
-"""Value of the attribute `elements` of groups whose elements have no type: one word of each memory."""
-
-
 def problem_of(kernel: nest.KernelOp, name: str | None = None, typed: bool = True) -> Problem:
     """The loop nest of a kernel in a group, its tensors named as in its statement, inputs first.
 
@@ -177,7 +173,7 @@ def problem_of(kernel: nest.KernelOp, name: str | None = None, typed: bool = Tru
     `TilewrightError` (kind `unsupported`) for a kernel that is no such nest, see `problem_of_statement`.
     """
     group = kernel.group
-    typed = typed and group.attributes.get("elements") != WORDS
+    typed = typed and group.attributes.get("elements") != nest.WORDS
     bits = (
         {tensor: 8 * ELEMENT_TYPES[element].itemsize for tensor, element in types_of(kernel).items()} if typed else {}
     )

@@ -121,6 +121,18 @@ func.func @extent(%x : tensor<4x6xf32>, %w : tensor<6x8xf32>) -> tensor<4x8xf32>
 
 // -----
 
+// CHECK: group @g: expected elements = "words" or none, got "word"
+func.func @elements(%x : tensor<4x6xf32>, %w : tensor<6x8xf32>) -> tensor<4x8xf32> {
+  %y = nest.group @g dims {m = 4, n = 8, k = 6} ins(X = %x, W = %w) -> tensor<4x8xf32> attributes {elements = "word"} {
+  ^bb0(%X : tensor<4x6xf32>, %W : tensor<6x8xf32>):
+    %0 = nest.kernel @mac "Y[m, n] += X[m, k] * W[k, n]" (X = %X, W = %W) : (tensor<4x6xf32>, tensor<6x8xf32>) -> tensor<4x8xf32>
+    nest.yield %0 : tensor<4x8xf32>
+  }
+  func.return %y : tensor<4x8xf32>
+}
+
+// -----
+
 // CHECK: group @g: kernel @mac uses dim k, which has no extent
 func.func @unknown_dim(%x : tensor<4x6xf32>, %w : tensor<6x8xf32>) -> tensor<4x8xf32> {
   %y = nest.group @g dims {m = 4, n = 8} ins(X = %x, W = %w) -> tensor<4x8xf32> {
