@@ -212,7 +212,7 @@ def test_last_reads_look_at_each_step_of_a_chain_once(monkeypatch: pytest.Monkey
         asked.append(step)
         return need(step, demand, shapes)
 
-    monkeypatch.setattr("tilewright.costs.bounds.program.bound.need", counted)
+    monkeypatch.setattr("tilewright.costs.bounds.program.last_reads.need", counted)
     net, length = Floats(), 40
     y = net.tensor(128)
     for _ in range(length):
