@@ -175,7 +175,7 @@ class Arrival:
         """The weight that a product reads, each of its elements as often, if it has bytes that come."""
         for read in step.reads:
             item = self.network.values[read.value]
-            dims = _dims(read, step, item.shape)
+            dims = dims_along(read, step, item.shape)
             if read.value != value and item.external and item.bytes and dims is not None and len(step.reads) == 2:
                 target = {name for form in step.kernel.target.forms for name in form.names}
                 return Matrix(read.value, item.bytes, dims, tuple(name for name in dims if name in target))
@@ -185,7 +185,7 @@ class Arrival:
         """Whether each operation of a column reads an element of an external value of its own, or of a copy."""
         rest = {name for name, extent in step.extents.items() if extent > 1} - set(columns)
         for read in step.reads:
-            dims = _dims(read, step, self.shapes[read.value]) if self._origin(read.value) == value else None
+            dims = dims_along(read, step, self.shapes[read.value]) if self._origin(read.value) == value else None
             if dims is not None and rest <= set(dims) and not set(columns) & set(dims):
                 return True
         return False
@@ -195,7 +195,7 @@ class Arrival:
         step = self.made.get(value)
         while isinstance(step, Step) and step.is_free and len(step.reads) == 1 and step.init is None:
             (read,) = step.reads
-            if read.forms != step.kernel.target.forms or _dims(read, step, self.shapes[read.value]) is None:
+            if read.forms != step.kernel.target.forms or dims_along(read, step, self.shapes[read.value]) is None:
                 break
             value, step = read.value, self.made.get(read.value)
         return value
@@ -312,7 +312,7 @@ def _place(form: Affine, at: Mapping[str, int], size: int) -> Axis:
     return run(1, size)
 
 
-def _dims(read: Read, step: Step, shape: Sequence[int]) -> tuple[str, ...] | None:
+def dims_along(read: Read, step: Step, shape: Sequence[int]) -> tuple[str, ...] | None:
     """The dims along the axes of a value ("" of one element), if each is read once along them; else None."""
     found: list[str] = []
     for form, size in zip(read.forms, shape, strict=True):

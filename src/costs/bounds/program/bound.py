@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from ....machine import Machine
 from .arrival import Arrival
 from .demand import elements
-from .last_reads import last_reads, least_end
+from .last_reads import Chains, last_reads, least_end, read_bytes, read_once
 from .network import Network
+from .rounds import Rounds, rounds_of
 from .slices import Floats, Slices, slices_of
 from .traffic import Traffic
 from .transfers import Transfers
@@ -112,6 +113,7 @@ class _Bound:
         yield "what every result needs, then stores", max(*own, min(starts) + self.transfers.cycles(0, self.stores))
         yield self._later(counted, found, after, cycles)
         yield self._last_reads(counted, cycles)
+        yield from self._rounds(counted, cycles)
         yield from self._arrival(counted, found, points, last)
 
     def _arrival(self, counted: list[int], found: Slices, points: Floats, last: int) -> Iterator[tuple[str, int]]:
@@ -152,8 +154,29 @@ class _Bound:
         """What the memories on chip cannot hold before the last reads of weights comes after what these need."""
         needs, steps = [self.needs[k] for k in counted], [self.steps[k] for k in counted]
         rate = self.transfers.load_rate
-        end = least_end(last_reads(self.network, steps, needs, cycles, self._room, rate), self._room, rate)
+        last = last_reads(self.network, steps, needs, self._chains, cycles, self._room, rate)
+        end = least_end(last, self._room, rate)
         return "work before the last reads of weights that the chip has no room for, then these", _whole(end)
+
+    def _rounds(self, counted: list[int], cycles: Floats) -> Iterator[tuple[str, int]]:
+        """Maps are made in rounds, in each of which weights come again, while those of their elements come."""
+        needs, steps = [self.needs[k] for k in counted], [self.steps[k] for k in counted]
+        busiest, rate = cycles[int(self.work.total[:, counted].sum(axis=1).argmax())], self.transfers.load_rate
+        sizes = read_bytes(self.network, needs)
+        for step, read in ((step, read) for step in steps for read in step.reads):
+            once = read_once(self._chains, step, read) if rate and sizes.get(read.value, 0) > self._room else None
+            if once is None or sizes[read.value] < self.network.values[read.value].bytes:
+                continue
+            found = rounds_of(self.network, self._chains, steps, busiest, sizes, (step, read, once))
+            if found is not None:
+                made, left, layers = found
+                rounds = Rounds(made, busiest, left, layers, self._room, rate)
+                yield f"rounds of layers before {step.name}, with their weights in each", _whole(rounds.least_end(1.0))
+
+    @cached_property
+    def _chains(self) -> Chains:
+        makers = {step.target: step for step in self.network.steps}
+        return Chains(makers, [value.shape for value in self.network.values])
 
     @cached_property
     def _room(self) -> int:

@@ -9,6 +9,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .demand import Demand, Need, element, elements, is_inside, need, users
 from .network import Join, Network, Read, Step, View
@@ -52,7 +53,13 @@ def least_end(last: Iterable[LastRead], room_bytes: int, load_rate: float) -> fl
 
 
 def last_reads(
-    network: Network, steps: Sequence[Step], needs: Sequence[Need], cycles: Floats, room_bytes: int, load_rate: float
+    network: Network,
+    steps: Sequence[Step],
+    needs: Sequence[Need],
+    chains: Chains,
+    cycles: Floats,
+    room_bytes: int,
+    load_rate: float,
 ) -> Iterator[LastRead]:
     """Of all weights that `steps` read; `cycles` are those of a point of each step on each unit.  Of a weight that the
     chip has no room for, it is looked at which elements of a map are read with which of its own.
@@ -65,21 +72,20 @@ def last_reads(
     rows = iter(needed(network, steps, range(len(steps)), [part for *_, parts in asked for part in parts]))
     externals = sum(value.external for value in network.values)
     column = {step.target: i for i, step in enumerate(steps)}
-    along = _Along({step.target: step for step in network.steps}, shapes)
     last: dict[int, Floats] = {}
     for step, read, parts in asked:
         found: list[Floats] = []
-        read_once = _read_once(along.makers, step, read, shapes) if sizes[read.value] > room_bytes else None
-        least = _least_of_elements(network, along, read_once) if read_once is not None else []
+        once = read_once(chains, step, read) if sizes[read.value] > room_bytes else None
+        least = least_of_elements(network, chains, once) if once is not None else {}
         for part, row in zip(parts, islice(rows, len(parts)), strict=True):
             loads = row[:externals].sum() / load_rate if load_rate else 0.0
-            extent, disjoint = along.disjoint(step, read, part)
-            made = np.tile(row[externals:], (min(extent, MOST_PARTS) if read_once is None else ELEMENT_PARTS, 1))
+            extent, disjoint = chains.disjoint(step, read, part)
+            made = np.tile(row[externals:], (min(extent, MOST_PARTS) if once is None else ELEMENT_PARTS, 1))
             coordinates = np.arange(len(made)) * extent // len(made) + 1
             known = {column[target]: points for target, points in disjoint.items() if target in column}
             at = list(known)
             made[:, at] = np.maximum(made[:, at], np.outer(coordinates, list(known.values())))
-            for target, points in least:
+            for target, points in least.items():
                 if target in column:
                     made[:, column[target]] = np.maximum(made[:, column[target]], points)
             found.append(np.maximum((cycles @ made.T).max(axis=0), loads))
@@ -91,19 +97,18 @@ def last_reads(
         yield from (LastRead(before, sizes[value] / len(own)) for before in own.tolist())
 
 
-class _ReadOnce(NamedTuple):
+class ReadOnce(NamedTuple):
     """A map, and how many of its elements, along axes in front, are read with each element of a weight."""
 
     value: int
     together: int
 
 
-def _read_once(
-    makers: Mapping[int, Step | View | Join], step: Step, read: Read, shapes: Sequence[Sequence[int]]
-) -> _ReadOnce | None:
+def read_once(chains: Chains, step: Step, read: Read) -> ReadOnce | None:
     """A map of which all elements are read, each with elements of a weight with which no other ones are read but those
     at the same place along the axes behind: one of each sample of a batch.
     """
+    shapes = chains.shapes
     own = {form.names[0] for form in read.forms if len(form.names) == 1}
     added = {name for form in read.forms for name in form.names} - own
     for other in step.reads:
@@ -116,9 +121,9 @@ def _read_once(
         if added & set(names) or len(set(names)) < len(names) or not any(behind) or behind != sorted(behind):
             continue
         if prod(step.extents[name] for name in names) == prod(shape):
-            value = _without_views(makers, other.value)
+            value = _without_views(chains.makers, other.value)
             together = prod(shape[axis] for axis, named in zip(axes, behind, strict=True) if not named)
-            return None if value is None else _ReadOnce(value, together)
+            return None if value is None else ReadOnce(value, together)
     return None
 
 
@@ -128,18 +133,30 @@ def _without_views(makers: Mapping[int, Step | View | Join], value: int) -> int 
     return value if value in makers else None
 
 
-def _least_of_elements(network: Network, along: _Along, read: _ReadOnce) -> list[tuple[int, Floats]]:
-    """Targets of steps, with the points before the first element of each of `ELEMENT_PARTS` of a weight is read.
+def least_of_elements(network: Network, chains: Chains, read: ReadOnce) -> dict[int, Floats]:
+    """By targets of steps, the points before the first element of each of `ELEMENT_PARTS` of a weight is read.
 
     Elements are counted in the order in which a program reads them, whatever that is.
     """
-    value, shape = read.value, network.values[read.value].shape
-    front = next((axes for axes in range(len(shape)) if prod(shape[:axes]) == read.together), None)
-    if front is None:
-        return []
-    apart = {axis: {target for target, _ in along.points(value, element(shape), axis)} for axis in range(len(shape))}
-    counts = np.arange(ELEMENT_PARTS) * prod(shape[front:]) // ELEMENT_PARTS + 1
-    return list(points_of_elements(network, Places(value, front), apart, counts).items())
+    if read not in chains.elements:
+        value, shape = read.value, network.values[read.value].shape
+        front = front_of(read, shape)
+        every = range(len(shape))
+        apart = {axis: {target for target, _ in chains.points(value, element(shape), axis)} for axis in every}
+        chains.elements[read] = (
+            {} if front is None else points_of_elements(network, Places(value, front), apart, counts_of(shape, front))
+        )
+    return chains.elements[read]
+
+
+def front_of(read: ReadOnce, shape: Sequence[int]) -> int | None:
+    """How many axes in front of a map have the elements that are read together."""
+    return next((axes for axes in range(len(shape)) if prod(shape[:axes]) == read.together), None)
+
+
+def counts_of(shape: Sequence[int], front: int) -> NDArray[np.int64]:
+    """How many elements there are with the first of each of `ELEMENT_PARTS`."""
+    return np.arange(ELEMENT_PARTS) * prod(shape[front:]) // ELEMENT_PARTS + 1
 
 
 class _Link(NamedTuple):
@@ -154,12 +171,13 @@ class _Link(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Along:
+class Chains:
     """What single coordinates of an axis need of the steps before, each of them looked at once."""
 
     makers: dict[int, Step | View | Join]
     shapes: Sequence[Sequence[int]]
     links: dict[tuple[int, Demand, int], _Link | None] = field(default_factory=dict[Any, Any])
+    elements: dict[ReadOnce, dict[int, Floats]] = field(default_factory=dict[Any, Any])
 
     def disjoint(self, step: Step, read: Read, part: Reads) -> tuple[int, dict[int, int]]:
         """Of the dim of a weight that most points depend on: its extent, and by targets of steps the points that each

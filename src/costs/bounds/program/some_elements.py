@@ -108,8 +108,8 @@ def _points_of_positions(network: Network, places: Places, axes: tuple[int, int]
         columns = [i for i in by_row if (masks[:, :, i] == masks[:1, :, i]).all()]
         rows = [i for i in by_row if (masks[:, :, i] == masks[:, :1, i]).all()]
         if len(rows) == len(columns) == 1 and len(by_row) == 2:
-            sizes = _sizes(step, tuple(masks[0, 0]), rows[0], columns[0], shapes)
-            along = _along(masks[:, 0, rows[0]].tolist()), _along(masks[0, :, columns[0]].tolist())
+            sizes = sizes_of_lines(step, tuple(masks[0, 0]), rows[0], columns[0], shapes)
+            along = runs_along(masks[:, 0, rows[0]].tolist()), runs_along(masks[0, :, columns[0]].tolist())
             if sizes is not None and along[0] is not None and along[1] is not None:
                 yield step.target, least_positions(along[0].least(sizes[0]), along[1].least(sizes[1]))
 
@@ -123,15 +123,20 @@ def _demands(
         everything(size) if axis < places.front else 1 << at[axis] if axis in at else run(1, size)
         for axis, size in enumerate(shapes[places.value])
     )
-    wanted: dict[int, Demand] = {places.value: start}
+    return wanted(network, {places.value: start}, shapes)
+
+
+def wanted(network: Network, parts: Mapping[int, Demand], shapes: Sequence[Sequence[int]]) -> dict[int, Demand]:
+    """What parts of values need of all values."""
+    found = dict(parts)
     for step in reversed(network.steps):
-        if step.target in wanted:
-            for read, demand in need(step, wanted[step.target], shapes).reads:
-                wanted[read] = union(wanted.get(read), demand)
-    return wanted
+        if step.target in found:
+            for read, demand in need(step, found[step.target], shapes).reads:
+                found[read] = union(found.get(read), demand)
+    return found
 
 
-def _along(masks: Sequence[int]) -> Along | None:
+def runs_along(masks: Sequence[int]) -> Along | None:
     """Of runs that do not begin or end before the ones of earlier coordinates; else nothing."""
     low = np.array([(mask & -mask).bit_length() - 1 for mask in masks])
     high = np.array([mask.bit_length() for mask in masks])
@@ -139,12 +144,12 @@ def _along(masks: Sequence[int]) -> Along | None:
     return Along(low, high) if runs and (np.diff(low) >= 0).all() and (np.diff(high) >= 0).all() else None
 
 
-def _sizes(
+def sizes_of_lines(
     step: Step, box: Demand, row: int, column: int, shapes: Sequence[Sequence[int]]
 ) -> tuple[Floats, Floats] | None:
     """Points of a kernel as products of one number for each row and one for each column of its target."""
     forms, shape = step.kernel.target.forms, shapes[step.target]
-    if not _are_apart(step, set(forms[row].names), set(forms[column].names)):
+    if not are_apart(step, set(forms[row].names), set(forms[column].names)):
         return None
     full = tuple(everything(shape[i]) if i in (row, column) else axis for i, axis in enumerate(box))
     total = need(step, full, shapes).points
@@ -155,7 +160,7 @@ def _sizes(
     return (rows, columns / total) if total else None
 
 
-def _are_apart(step: Step, names: set[str], others: set[str]) -> bool:
+def are_apart(step: Step, names: set[str], others: set[str]) -> bool:
     """Whether no chain of forms that may be out of bounds has dims of both."""
     forms = [set(form.names) for read in step.reads if read.padded for form in read.forms]
     while more := [form for form in forms if form & names and form - names]:
