@@ -118,7 +118,7 @@ class Applicable:
         """How many of the first layers there is room for sample by sample, of at most so many (0: of all)."""
         layers = self._before("nest-schedule", room).walk()
         most = most or sum(isinstance(op, nest.GroupOp) for op in layers)
-        module = self._before("nest-tile", room._replace(span=most))
+        module = self._before("nest-tile", room._replace(cuts=(0, most)))
         return sum(BY_SAMPLE in op.attributes for op in module.walk())
 
     def has_hidden(self, apart: int = 1) -> bool:

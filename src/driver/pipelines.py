@@ -98,29 +98,27 @@ Target = str | Machine
 class Room(NamedTuple):
     """What a schedule may take of the buffer, and the ways in which it runs.
 
-    `share` is the part of the buffer that kept maps, weights and locals may take; with `unpadded` rings, and maps
-    that are loaded for a layer, have no room around them. The first `span` layers run sample by sample; with
-    `reload` their weights are loaded for each sample, and the `first` of them run with all samples together. With
-    `rows_first` layers are rather made in pieces of rows than of channels, else rows of pieces of channels count as
-    pieces (`rows_inside`) or not. With `heads` attention runs head by head (`graph-heads`). `hidden_share` is what
-    a map between two products may take that are computed in chunks of it (`graph-split-hidden`; 0: none are); with
-    `split_heads` attention is computed in such chunks of one head. With `slack` of 0 or more weights come into
-    holes between maps, with `late` bytes are taken again as late as can be, with `holes` all have addresses with
-    loads in time, which then move ahead, and with both `holes` and `slack` maps are placed before what is loaded
-    (`codelet-prefetch`). With `unfold` taps lie among the channels where these are few (`graph-unfold`), a cycle of
-    copies worth `unfold_worth` of products, with `band` depthwise convolutions make several results of a row
-    together (`nest-band`), with `spread` weights also come to the memory of maps (`nest-spread-weights`), with
-    `split_joins` channelwise layers of joined maps wait for the last of these only where they read it
-    (`nest-split-joins`), with `split_sums` dense layers of large weights add up what chunks of channels of the
-    convolution before them give (`graph-split-hidden`), with `finer_parts` layers are cut whose weights take more
-    than `FINER_SHARE` of their memory (`nest-split-weights`). With `overlap` more layers run in rows together while
-    an input comes in (`nest-schedule`). Between neighbours of `cuts` layers run sample by sample, with weights that
-    stay. Where `rows_share` is not 0, it is what a map between two products may take that are computed for some rows of
-    tokens after others (`graph-split-rows`).
+    `share` is the part of the buffer that kept maps, weights and locals may take; with `unpadded` rings, and maps that
+    are loaded for a layer, have no room around them. Between neighbours of `cuts` layers run sample by sample, with
+    weights that stay, or with `reload` are loaded for each sample. With `rows_first` layers are rather made in pieces
+    of rows than of channels, else rows of pieces of channels count as pieces (`rows_inside`) or not. With `heads`
+    attention runs head by head (`graph-heads`). `hidden_share` is what a map between two products may take that are
+    computed in chunks of it (`graph-split-hidden`; 0: none are); with `split_heads` attention is computed in such
+    chunks of one head. With `slack` of 0 or more weights come into holes between maps, with `late` bytes are taken
+    again as late as can be, with `holes` all have addresses with loads in time, which then move ahead, and with both
+    `holes` and `slack` maps are placed before what is loaded (`codelet-prefetch`). With `unfold` taps lie among the
+    channels where these are few (`graph-unfold`), a cycle of copies worth `unfold_worth` of products, with `band`
+    depthwise convolutions make several results of a row together (`nest-band`), with `spread` weights also come to the
+    memory of maps (`nest-spread-weights`), with `split_joins` channelwise layers of joined maps wait for the last of
+    these only where they read it (`nest-split-joins`), with `split_sums` dense layers of large weights add up what
+    chunks of channels of the convolution before them give (`graph-split-hidden`), with `finer_parts` layers are cut
+    whose weights take more than `FINER_SHARE` of their memory (`nest-split-weights`). With `overlap` more layers run in
+    rows together while an input comes in (`nest-schedule`). Where `rows_share` is not 0, it is what a map between two
+    products may take that are computed for some rows of tokens after others (`graph-split-rows`).
     """
 
     share: float = 1.0
-    span: int = 0
+    cuts: tuple[int, ...] = ()
     rows_first: bool = True
     rows_inside: bool = True
     heads: bool = False
@@ -133,7 +131,6 @@ class Room(NamedTuple):
     band: bool = False
     spread: bool = False
     split_joins: bool = False
-    first: int = 0
     split_sums: bool = False
     rows_share: float = 0.0
     finer_parts: bool = False
@@ -141,7 +138,6 @@ class Room(NamedTuple):
     unfold_worth: int = WORTH
     overlap: bool = False
     holes: bool = False
-    cuts: tuple[int, ...] = ()
 
     @property
     def words(self) -> str:
@@ -152,9 +148,7 @@ class Room(NamedTuple):
         parts += ", weights in finer parts" * self.finer_parts
         parts += ", joined maps apart" * self.split_joins + ", sums in chunks" * self.split_sums
         parts += ", more in rows while inputs come" * self.overlap
-        parts += f", {self.span - self.first} layers sample by sample" if self.span else ""
-        parts += f" after {self.first}" if self.first else ""
-        parts += f", sample by sample between {'/'.join(map(str, self.cuts))}" if self.cuts else ""
+        parts += self._spans
         parts += ", weights loaded for each" * self.reload
         parts += ", heads split" * self.split_heads + ", head by head" * self.heads
         share = f"1/{round(1 / self.hidden_share)}" if self.hidden_share else ""
@@ -166,22 +160,29 @@ class Room(NamedTuple):
         parts += ", loads moved ahead" * self.holes
         return SCHEDULE + parts
 
+    @property
+    def _spans(self) -> str:
+        """Which layers run sample by sample, in words."""
+        if len(self.cuts) != 2:
+            return f", sample by sample between {'/'.join(map(str, self.cuts))}" * bool(self.cuts)
+        start, stop = self.cuts
+        return f", {stop - start} layers sample by sample" + f" after {start}" * bool(start)
+
 
 def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     scheduled = options.partition == SCHEDULE
-    by_sample, reload = " by_sample=true" * (room.reload or bool(room.cuts)), " reload=true" * room.reload
+    by_sample, reload = " by_sample=true" * (room.reload or len(room.cuts) > 2), " reload=true" * room.reload
     unpadded = " unpadded=true" * room.unpadded + " overlap=true" * room.overlap
     inside = "" if room.rows_inside else " rows_inside=false"
     parts = f"{{share={_plain(FINER_SHARE)}}}" if room.finer_parts else ""
-    span = f"span={room.span}" + (f" first={room.first}" if room.first else "")
-    span = f"cuts={','.join(map(str, room.cuts))}" if room.cuts else span
+    cuts = f" cuts={','.join(map(str, room.cuts))}" if room.cuts else ""
     return (
         "" if scheduled else "graph-fuse",
         f"convert-graph-to-nest{{in_place=true{by_sample}}}" if scheduled else "convert-graph-to-nest",
         "nest-split-joins" if room.split_joins else "",
         "nest-band" if room.band else "",
         f"nest-split-weights{parts}" if scheduled and not options.schedule else "",
-        f"nest-schedule{{share={_plain(room.share)} {span}{reload}{unpadded}}}" if scheduled else "",
+        f"nest-schedule{{share={_plain(room.share)}{cuts}{reload}{unpadded}}}" if scheduled else "",
         "nest-swap-factors" if scheduled and not options.schedule else "",
         "nest-spread-weights" if room.spread else "",
         "nest-split-reductions" if scheduled and not options.schedule else "",

@@ -183,14 +183,14 @@ class _Ways:
     def spread(self) -> None:
         """Weights also in the memory of maps, where the estimate says that some come earlier so."""
         best = self.best
-        if not best.span and self.is_worth_more() and self.applies.spreads_weights(best):
+        if not best.cuts and self.is_worth_more() and self.applies.spreads_weights(best):
             others = [] if best.rows_first else [best._replace(rows_inside=not best.rows_inside)]
             self.take_each(room._replace(spread=True) for room in (best, *others))
 
     def split_finer(self) -> None:
         """Layers of large weights in finer parts."""
         best = self.best
-        if not best.span and self.is_worth_more() and self.applies.splits_finer(best):
+        if not best.cuts and self.is_worth_more() and self.applies.splits_finer(best):
             self.take(best._replace(finer_parts=True))
 
     def reload(self, plain: Room) -> None:
@@ -201,8 +201,9 @@ class _Ways:
         hidden_share = samples * min(HIDDEN_SHARES) if self.applies.has_hidden(samples) else 0.0
         room = plain._replace(reload=True, hidden_share=hidden_share)
         room = next((way for way in self.applies.attention(room, samples) if way.split_heads), room)
-        room = room._replace(span=self.applies.span(room))
-        self.take_each((room._replace(late=True), room._replace(slack=0)) if room.span else ())
+        span = self.applies.span(room)
+        room = room._replace(cuts=(0, span))
+        self.take_each((room._replace(late=True), room._replace(slack=0)) if span else ())
 
     def reload_first(self, plain: Room) -> None:
         """The first layers, or those after maps too large for one sample, sample by sample with weights reloaded."""
@@ -211,7 +212,7 @@ class _Ways:
         room = plain._replace(reload=True, late=True)
         reader = self.applies.reader(room)
         spans = reloaded_spans(reader.network(room.share), reader.rows_of)
-        rooms = {span.stop: room._replace(span=span.stop, first=span.start) for span in spans}
+        rooms = {span.stop: room._replace(cuts=(span.start, span.stop)) for span in spans}
         tried = [span.stop for span in spans[:RELOADED_SPANS]]
         self.take_each(rooms[stop] for stop in tried)
         if self.best in rooms.values():
@@ -272,13 +273,13 @@ class _Ways:
             return
         self.take(base._replace(late=True, slack=-1))
         gained = self.cycles(self.best) <= (1 - LATE_GAIN) * self.cycles(base)
-        for slack in () if base.span or gained else SLACKS:
+        for slack in () if base.cuts or gained else SLACKS:
             refused = self.found[base].refused  # its maps have less room than those that are asked about
             self.take_each([base._replace(slack=slack)] if refused or self.applies.has_holes(base, slack) else [])
             if self.best.slack >= 0:
                 break
         best = self.best
-        alone = best.span or best == Room(slack=best.slack, late=best.late)
+        alone = best.cuts or best == Room(slack=best.slack, late=best.late)
         alone = alone or self.cycles(Room()) > PLAIN_SHARE * self.cycles(best)
         for room in (best,) if alone else (Room(), best):
             self.take(room._replace(rows_first=False))
@@ -291,7 +292,7 @@ class _Ways:
         with neighbours together or not.
         """
         best = self.best
-        if best.span or not self.is_worth_more() or not self.applies.overlaps(best):
+        if best.cuts or not self.is_worth_more() or not self.applies.overlaps(best):
             return
         unfolds = dict.fromkeys((best.unfold, any(room.unfold for room in self.found)))
         bands = dict.fromkeys((best.band, any(room.band for room in self.found)))
@@ -300,8 +301,8 @@ class _Ways:
 
     def _of_span(self, room: Room, length: int) -> float:
         """Cycles with at most so many layers sample by sample; infinite where there is no room or time for it."""
-        room = room._replace(span=self.applies.span(room, length))
-        return self._cycles_if_worth(room) if room.span else inf
+        span = self.applies.span(room, length)
+        return self._cycles_if_worth(room._replace(cuts=(0, span))) if span else inf
 
     def _cycles_if_worth(self, room: Room) -> float:
         """Cycles of a way, which is tried where it is worth it."""

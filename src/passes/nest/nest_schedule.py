@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise, starmap
+from itertools import pairwise
 from math import inf, prod
 
 from xdsl.context import Context
@@ -53,25 +53,21 @@ class NestSchedulePass(ModulePass):
         %a = nest.group @conv ...        ->     %a = nest.group @conv ... attributes {fused = 0, tile_rows = 0, kept}
 
     The steps are of least traffic (`search/residency`); where layers are `planned`, those of that schedule as far as
-    there is room (`search/followed`).  `share` is the part of the memory for maps that they may take.  The
-    first `span` groups, or as many fewer as there is room for, are marked `by_sample`: they run one sample after
-    another; with `reload` they are also `reloaded`: their weights are loaded for each sample, and the `first` of them
-    run with all samples together, as those after the span.  With `cuts` there are several spans in place of that one,
-    from each cut to the next, whose weights stay: all samples pass through the first, then through the second, and so
-    on.  A group's `by_sample` is the number of its span.  With `unpadded` groups are marked so: rings of rows, and
-    maps that are loaded for a layer, have no room around them for what windows read out of bounds.  With `overlap` the
-    traffic of a step counts as far as the busiest unit works for fewer cycles on its layers: more of these run in rows
-    together while an input comes in.
+    there is room (`search/followed`).  `share` is the part of the memory for maps that they may take.  From each
+    of the `cuts` to the next groups are a span, marked `by_sample` with its number from 0 on: all samples pass through
+    the first span, one after another, then through the second, and so on; the last has as many fewer groups as there
+    is no room for.  Their weights stay; with `reload` groups are also `reloaded`: theirs are loaded for each sample.
+    With `unpadded` groups are marked so: rings of rows, and maps that are loaded for a layer, have no room around them
+    for what windows read out of bounds.  With `overlap` the traffic of a step counts as far as the busiest unit works
+    for fewer cycles on its layers: more of these run in rows together while an input comes in.
     """
 
     name = "nest-schedule"
     share: float | int = 1.0
-    span: int = 0
+    cuts: tuple[int, ...] = ()
     reload: bool = False
-    first: int = 0
     unpadded: bool = False
     overlap: bool = False
-    cuts: tuple[int, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         machine = machine_of(op)
@@ -81,10 +77,8 @@ class NestSchedulePass(ModulePass):
             if given:
                 reader.mark(follow(network, given, reader.rows_given))
             else:
-                one = (Span(self.first, self.span, self.reload),) if self.span else ()
-                reader.mark(
-                    plan(network, reader.rows_of, spans=starmap(Span, pairwise(self.cuts)) if self.cuts else one)
-                )
+                spans = [Span(*ends, self.reload) for ends in pairwise(self.cuts)]
+                reader.mark(plan(network, reader.rows_of, spans=spans))
 
 
 class Reader:

@@ -235,9 +235,9 @@ def test_the_module_stays_as_it_is(pools: ModuleOp):
 
 
 def test_small_shares_of_a_pipeline_are_read_as_they_were_written():
-    text = pipeline_text("edge16", CompileOptions(partition="schedule"), room=Room(5e-5, 3))
+    text = pipeline_text("edge16", CompileOptions(partition="schedule"), room=Room(5e-5, (0, 3)))
     (schedule,) = (item for item in parse_passes(text).passes if isinstance(item, NestSchedulePass))
-    assert (schedule.share, schedule.span) == (5e-5, 3)
+    assert (schedule.share, schedule.cuts) == (5e-5, (0, 3))
 
 
 def test_groups_are_tried_where_not_all_fits_on_chip():

@@ -61,7 +61,7 @@ def test_the_program_computes_the_same(dtype: type[Any], made: int, kernel: tupl
     assert np.array_equal(run_graph(module, {"x": x})["y"], expected)
     options = CompileOptions(partition=SCHEDULE)
     for span in (0, 2):
-        text = pipeline_text("edge16", options, room=Room(unfold=True, span=span))
+        text = pipeline_text("edge16", options, room=Room(unfold=True, cuts=(0, span)))
         program = lower(load_model(path), text, options, None, "conv")
         ran = simulate(program, {"x": x})
         assert np.array_equal(ran.outputs["y"], expected)

@@ -34,7 +34,7 @@ MODELS = {"joined": joined, "residual": residual}
 
 
 def text(span: int, *, reload: bool = False) -> str:
-    return pipeline_text("edge16", OPTIONS, room=Room(span=span, reload=reload))
+    return pipeline_text("edge16", OPTIONS, room=Room(cuts=(0, span), reload=reload))
 
 
 @cache
@@ -47,7 +47,7 @@ def run(name: str, samples: int, span: int, *, reload: bool = False) -> tuple[Pr
 def cycles(model: ModelProto, span: int) -> float:
     """Those of the program with so long a span, which is not proven here."""
     options = replace(OPTIONS, prove=False)
-    way = pipeline_text("edge16", options, room=Room(span=span))
+    way = pipeline_text("edge16", options, room=Room(cuts=(0, span)))
     return lower(load_model(model), way, options, None, "span").predicted["cycles"]
 
 
@@ -98,7 +98,7 @@ def test_what_leaves_a_span_of_reloaded_weights_may_be_stored(room_bytes: int, i
     net = Net((3, 3, 16, 8))
     for source, made in pairwise("xabcd"):
         net.conv(source, made, 12)
-    model, room = net.model("d"), Room(span=2, reload=True, share=room_bytes / (1 << 23))
+    model, room = net.model("d"), Room(cuts=(0, 2), reload=True, share=room_bytes / (1 << 23))
     way, module = pipeline_text("edge16", OPTIONS, room=room), load_model(model)
     parse_passes(way.partition(",nest-tile")[0]).apply(make_context(), module)
     groups = [op for op in module.walk() if isinstance(op, nest.GroupOp)]
@@ -119,7 +119,7 @@ def test_a_span_may_begin_after_layers_in_rows_and_stream_its_weights(room_bytes
     net.add("MaxPool", ["b"], "c", 8, kernel_shape=[4, 4], strides=[4, 4])
     net.conv("c", "d", 128)
     net.conv("d", "e", 128)
-    model, room = net.model("e"), Room(first=3, span=5, reload=True, share=room_bytes / (1 << 23))
+    model, room = net.model("e"), Room(cuts=(3, 5), reload=True, share=room_bytes / (1 << 23))
     way, module = pipeline_text("edge16", OPTIONS, room=room), load_model(model)
     parse_passes(way.partition(",nest-tile")[0]).apply(make_context(), module)
     groups = [op for op in module.walk() if isinstance(op, nest.GroupOp)]
