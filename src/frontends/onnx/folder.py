@@ -168,23 +168,11 @@ def cast_array(node: Node, array: Array, dtype: np.dtype[Any]) -> Array:
     return (np.clip(real, *float_limits(dtype)) if node.integer("saturate", 1) else real).astype(dtype)
 
 
-def _cast(node: Node, inputs: Arrays) -> Sequence[Array]:
-    return (cast_array(node, _given(node, inputs, 0), cast_type(node)),)
-
-
 def _range(node: Node, inputs: Arrays) -> Sequence[Array]:
     start, limit, delta = (_given(node, inputs, i).reshape(()) for i in range(3))
     if not delta or not abs(float(limit) - float(start)) / abs(float(delta)) < 1 << 16:
         raise node.error("at most 2^16 values", f"range({start}, {limit}, {delta})", kind="shape")
     return (np.arange(start.item(), limit.item(), delta.item(), dtype=start.dtype),)
-
-
-def _size(node: Node, inputs: Arrays) -> Sequence[Array]:
-    return (np.asarray(_given(node, inputs, 0).size, np.int64),)
-
-
-def _shape(node: Node, inputs: Arrays) -> Sequence[Array]:
-    return (shape_slice(node, _given(node, inputs, 0).shape),)
 
 
 def shape_slice(node: Node, shape: tuple[int, ...]) -> Array:
@@ -286,8 +274,8 @@ VIEWS: dict[str, Rule] = {
     "Unsqueeze": _shaped(arguments.unsqueezed),
     "Transpose": _transpose,
     "Expand": _expand,
-    "Shape": _shape,
-    "Size": _size,
+    "Shape": lambda node, inputs: (shape_slice(node, _given(node, inputs, 0).shape),),
+    "Size": lambda node, inputs: (np.asarray(_given(node, inputs, 0).size, np.int64),),
     "Split": _split,
 }
 """Rules whose results share the memory of their input or are tiny."""
@@ -296,7 +284,7 @@ COMPUTED: dict[str, Rule] = {
     "Slice": _slice,
     "Concat": _concat,
     "Gather": _gather,
-    "Cast": _cast,
+    "Cast": lambda node, inputs: (cast_array(node, _given(node, inputs, 0), cast_type(node)),),
     "Range": _range,
     "QuantizeLinear": _quantize,
     "Where": _where,

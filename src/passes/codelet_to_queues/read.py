@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Block, SSAValue
 
 from ...dialects.codelet import (
@@ -219,7 +218,7 @@ class _Reader:
                 case TransferOp():
                     axes = None if op.over is None else access_axes(op, [op.over.data])
                     sides = self._at(op.source), self._at(op.destination)
-                    nodes.append(Transfer(*sides, _number(op.pad), axes, shift_of(op)))
+                    nodes.append(Transfer(*sides, None if op.pad is None else op.pad.value.data, axes, shift_of(op)))
                 case PartOp():
                     start, stop = op.start.value.data, op.stop.value.data
                     nodes.append(Part(op.dim.data, start, stop, self._body(op.body.block)))
@@ -285,7 +284,3 @@ def _make(
     element = element_type_name(type.element)
     stays = local is not None and local.kept is not None
     return Surrogate(name, type.memory, type.sizes, element, tuple(addresses), axes, constant, stays=stays)
-
-
-def _number(pad: IntegerAttr | FloatAttr | None) -> int | float | None:
-    return None if pad is None else pad.value.data

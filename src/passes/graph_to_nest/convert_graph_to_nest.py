@@ -142,7 +142,7 @@ class _Conversion:
         for op in self.block.ops:
             if op not in self.done and not isinstance(op, nest.GroupOp):  # which is made of final values
                 for i, operand in enumerate(op.operands):
-                    op.operands[i] = self._final(operand)
+                    op.operands[i] = self.scope.values.get(operand, operand)
         self._make_outputs()
         for op in reversed(self.done):
             op.detach()
@@ -180,9 +180,6 @@ class _Conversion:
             builder = GroupBuilder(self.scope.unique("copy"))
             self._emit(group := builder.finish([movement.whole(value, builder).value], None))
             last.operands[i] = group.outs[0]
-
-    def _final(self, value: SSAValue) -> SSAValue:
-        return self.scope.values.get(value, value)
 
     def _steps(self) -> Iterator[tuple[Operation, Sequence[Operation]]]:
         """The operations of the function, each with the layers that are converted when it is their turn."""

@@ -54,7 +54,8 @@ class ConvertNestToGpuPass(ModulePass):
             found = f"control {machine.control}"
             raise TilewrightError("unsupported", machine.name, "a target of control model threads", found)
         groups = [group for group in op.walk() if isinstance(group, nest.GroupOp)]
-        kernels = [_kernel_of(plan_of_group(group, machine), group.sym_name.data) for group in groups]
+        plans = {group.sym_name.data: plan_of_group(group, machine) for group in groups}
+        kernels = [(MatrixKernel if plan.matrix else Kernel)(plan, name).function for name, plan in plans.items()]
         for kernel, group in zip(kernels, groups, strict=True):
             names = [*only_kernel(group).operands_by_name, only_kernel(group).sym_name.data]
             kernel.attributes["arguments"] = ArrayAttr(StringAttr(name) for name in names)
@@ -62,10 +63,6 @@ class ConvertNestToGpuPass(ModulePass):
             Rewriter.erase_op(function)
         body = Region(Block(kernels))
         op.body.block.add_op(gpu.ModuleOp(StringAttr("kernels"), body))  # pyright: ignore[reportArgumentType]
-
-
-def _kernel_of(plan: Plan, name: str) -> gpu.FuncOp:
-    return (MatrixKernel if plan.matrix else Kernel)(plan, name).function
 
 
 def plan_of_group(group: nest.GroupOp, machine: Machine) -> Plan:

@@ -139,7 +139,7 @@ def region_layer(program: LoopsProgram, region: Region) -> VectorLayer:
     stores: list[Store] = []
     for group, dims in zip(region.groups, region.dims, strict=True):
         value = group.results[0]
-        if all(_within(user, region) for user in (use.operation for use in value.uses)):
+        if all(any(user is group for group in region.groups) for user in (use.operation for use in value.uses)):
             continue
         kernel = list(group.kernels)[-1]
         term = builder.terms[inside[value]]
@@ -153,10 +153,6 @@ def region_layer(program: LoopsProgram, region: Region) -> VectorLayer:
     name = region.groups[-1].sym_name.data
     extents = {slot: region.shape[slots[slot]] if slot in slots else 1 for slot in SLOTS}
     return VectorLayer(name, {**extents, "n": n}, leaves.epilogue(builder, name, stores, n))
-
-
-def _within(user: object, region: Region) -> bool:
-    return any(user is group for group in region.groups)
 
 
 def _slots(shape: Sequence[int]) -> dict[str, int]:

@@ -172,7 +172,8 @@ class Anytime:
         self.chains.best = self.best
         self.windows.append(self.chains.window(piece))
         found = self.chains.groups(piece) if self._early() and piece not in self.chains.segments() else ()
-        self.chained.extend(found or self._seen(sum(map(self.chains.units.layers, piece))))
+        window = sum(map(self.chains.units.layers, piece))
+        self.chained.extend(found or [group & window for group in self.best if group & window])
         self.lower_bound = max(self.lower_bound, self.rest(0) + sum(self.windows))
         if len(self.windows) == len(pieces):
             self._begin(self.chained)
@@ -204,10 +205,6 @@ class Anytime:
         ordered = self.space.ordered(small)
         if ordered is not None:
             self._take(tuple(ordered), start=True)
-
-    def _seen(self, window: int) -> list[int]:
-        """The best groups, of which only layers of `window` are left."""
-        return [group & window for group in self.best if group & window]
 
     def _whole(self) -> None:
         steps = int(self.options.whole_steps / max(1.0, (self.space.size / 80) ** 3))

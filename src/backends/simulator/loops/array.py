@@ -136,7 +136,8 @@ class _Sums:
         self.chip, self.group = chip, group
         self.target = next(o for o in engine.operands if o.operand == capability.operands[0])
         self.sources = [o for o in engine.operands if o is not self.target]
-        self.initial = [o for o in engine.initial if self._loaded(o.memory)]
+        loaded = {transfer.memory for transfer in self.group.transfers if not transfer.store}
+        self.initial = [o for o in engine.initial if o.memory in loaded]
         self.dims = [f"loop{loop}" for loop, _ in group.inner]
         self.extents = {dim: n for dim, (_, n) in zip(self.dims, group.inner, strict=True)}
         self.extents |= {dim.name: dim.limit for dim in capability.dims}
@@ -149,9 +150,6 @@ class _Sums:
         self.more = self._kernel(Statement(target, capability.statement.reduce, value), ordered)
         begin: list[Expr] = [Strided("initial", self._access(operand).dims) for operand in self.initial]
         self.start = self._kernel(Statement(target, "=", begin[0] if begin else Num(0)), self.initial)
-
-    def _loaded(self, memory: str) -> bool:
-        return any(t.memory == memory and not t.store for t in self.group.transfers)
 
     def _strides(self, operand: OperandBinding, side: int = READ) -> list[int]:
         return [self.group.strides.get((operand.memory, side, loop), 0) for loop, _ in self.group.inner]

@@ -12,7 +12,7 @@ import numpy as np
 
 from .....costs.compiled import bare, bare_entry
 from .....remembered import remembered
-from ..space.model import Bools, Floats, Model, one_way
+from ..space.model import Floats, Model, one_way
 from ..tree.state import Grid
 from .grids import Sizes, grid_of, sizes_of
 from .outcomes import MOVED, Case, cases_of, outcomes_of
@@ -89,7 +89,7 @@ class Outer:
         best = np.full(self.shape, np.inf)
         for outcome in self.outcomes(kept):
             np.minimum(best, self.energy(outcome, kept), out=best)
-        best[np.broadcast_to(~self._fits(kept, self.tiles), best.shape)] = np.inf
+        best[np.broadcast_to(~self._tables.fit(kept, self.last - 1, self.tiles, self.children), best.shape)] = np.inf
         return best
 
     @remembered
@@ -184,6 +184,3 @@ class Outer:
             return 0.0
         rate = one_way(self._model.bandwidth[self.last], bool(self._model.is_output[t]))
         return float(self._model.weight[self.last, t] / rate)
-
-    def _fits(self, kept: int, tiles: Sizes) -> Bools:
-        return self._tables.fit(kept, self.last - 1, tiles, self.children)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from .....algebra.factors import chains_of, divisors_of
 from .....costs.compiled import bare_entry
 from .....costs.exact.axes import axes_of, tile_words
-from .....costs.hierarchy import Architecture, Level, Problem, Tensor
+from .....costs.exact.traffic import word_scale
+from .....costs.hierarchy import Architecture, Level, Problem
 from .....costs.timeloop.batch_arrays import counted_parts
 from ...values import CostModel, Space
 
@@ -101,7 +102,7 @@ def model_of(
     kind, window, coefficient, windows = _indexing(problem, dims, boxes=timeloop)
     full = [float(tile_words(axes_of(t, problem.bounds), problem.bounds)) for t in problem.tensors]
     least = _least(problem) if timeloop else full
-    weight = np.array([[_weight(level, tensor) for tensor in problem.tensors] for level in arch.levels])
+    weight = np.array([[word_scale(tensor, level) for tensor in problem.tensors] for level in arch.levels])
     read = np.array([[level.energy_pj / level.block_size] for level in arch.levels])
     written = [level.energy_pj if level.write_energy_pj is None else level.write_energy_pj for level in arch.levels]
     write = np.array([[energy / level.block_size] for energy, level in zip(written, arch.levels, strict=True)])
@@ -188,10 +189,6 @@ def _least(problem: Problem) -> list[float]:
         closed = all(max(row, default=0) <= 1 for row in tensor.coefficients)
         found.append(float(prod(tensor.extents(problem.bounds) if closed else most)))
     return found
-
-
-def _weight(level: Level, tensor: Tensor) -> float:
-    return 1.0 if tensor.word_bits is None else tensor.word_bits / level.word_bits
 
 
 def _capacity(level: Level) -> float:
