@@ -104,10 +104,9 @@ def _rows(machine: Machine, subject: str, engine: Engine, capability: Capability
         memory = machine.memory_by_name.get(operand.memory)
         if memory is None or reach is None:
             yield Complaint(subject, f"{operand.operand} in a memory, with strides in bytes", f"`{operand.memory}`")
-        elif not 0 <= reach[0] <= reach[1] < memory.data_width_bits * memory.banks // 8:
-            row = memory.data_width_bits * memory.banks // 8
-            found = f"bytes {reach[0]} to {reach[1]}"
-            yield Complaint(subject, f"{operand.operand} inside rows of {row} bytes of {memory.name}", found)
+        elif not 0 <= reach[0] <= reach[1] < memory.element_bytes:
+            expected = f"{operand.operand} inside rows of {memory.element_bytes} bytes of {memory.name}"
+            yield Complaint(subject, expected, f"bytes {reach[0]} to {reach[1]}")
     if any(operand.operand != capability.operands[0] for operand in engine.initial) or len(engine.initial) > 1:
         yield Complaint(subject, f"one `initial {capability.operands[0]}`", "another one")
 

@@ -81,6 +81,11 @@ class Memory:
         """Bytes that fit into one instance; `UNLIMITED_BYTES` without a depth."""
         return UNLIMITED_BYTES if self.depth is None else self.data_width_bits * self.banks * self.depth // 8
 
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of an element, or row: all banks at one depth."""
+        return self.data_width_bits * self.banks // 8
+
 
 @dataclass(frozen=True)
 class CapabilityDim:

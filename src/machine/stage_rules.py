@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..algebra.expr import Strided
 from .complaint import Complaint, repeated, role_complaints
 from .model import Capability, Field, Machine, Memory, Mnemonic, OperandBinding
-from .stages import ELEMENTWISE, FUNCTION_CODES, LOOPS, TokenQueue, element_bytes, index_bits, kind_of, row_bytes
+from .stages import ELEMENTWISE, FUNCTION_CODES, LOOPS, TokenQueue, index_bits, kind_of, row_bytes
 
 ACTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "copy": (("chip", "offchip", "rows", "columns", "stride"), ("above", "below", "left", "right")),
@@ -81,9 +81,9 @@ def _microops(machine: Machine) -> Iterator[Complaint]:
         return
     yield from repeated([(item.name, f"field microops.{item.name}") for item in stages.fields], "different names")
     bits = sum(item.width_bits for item in stages.fields)
-    if bits > 8 * element_bytes(memory) or element_bytes(memory) not in (1, 2, 4, 8):
+    if bits > 8 * memory.element_bytes or memory.element_bytes not in (1, 2, 4, 8):
         expected = f"elements of {memory.name} of 1, 2, 4 or 8 bytes that hold all fields"
-        yield Complaint("microops", expected, f"{bits} bits in {element_bytes(memory)} bytes")
+        yield Complaint("microops", expected, f"{bits} bits in {memory.element_bytes} bytes")
     for item in stages.fields:
         if item.width_bits < 1:
             yield Complaint(f"field microops.{item.name}", "a width of at least 1 bit", f"{item.width_bits}")
@@ -142,8 +142,8 @@ def _copy(machine: Machine, mnemonic: Mnemonic, capability: Capability) -> Itera
         return
     sizes, kinds = row_bytes(capability), capability.types[0]
     on_chip = capability.operands[ends[1] != chip.name]
-    if sizes[on_chip] != element_bytes(chip):
-        expected = f"a capability that copies elements of {element_bytes(chip)} bytes of {chip.name}"
+    if sizes[on_chip] != chip.element_bytes:
+        expected = f"a capability that copies elements of {chip.element_bytes} bytes of {chip.name}"
         yield Complaint(subject, expected, f"{sizes[on_chip]} bytes")
     if any(not kind.startswith(("i", "u")) for kind in kinds):
         yield Complaint(subject, "integers to copy", ", ".join(kinds))
@@ -192,8 +192,8 @@ def _operand(
     if link not in [(x.src, x.dst) for x in machine.links]:
         yield Complaint(subject, f"a link {link[0]} -> {link[1]} for {operand.operand}", "none", "add it")
     size = row_bytes(capability)[operand.operand]
-    if size != element_bytes(memory):
-        expected = f"rows of {operand.operand} as long as elements of {memory.name}, {element_bytes(memory)} bytes"
+    if size != memory.element_bytes:
+        expected = f"rows of {operand.operand} as long as elements of {memory.name}, {memory.element_bytes} bytes"
         yield Complaint(subject, expected, f"{size} bytes")
     if dict(zip(capability.operands, capability.types[0], strict=False))[operand.operand] != operand.type_name:
         yield Complaint(subject, f"the capability's type of {operand.operand}", f"`{operand.type_name}`")

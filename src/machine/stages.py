@@ -65,11 +65,6 @@ def index_bits(memory: Memory) -> int:
     return max(memory.depth - 1, 1).bit_length() if memory.depth else 0
 
 
-def element_bytes(memory: Memory) -> int:
-    """Bytes of an element: all banks at one depth."""
-    return memory.data_width_bits * memory.banks // 8
-
-
 def sized(machine: Machine) -> tuple[tuple[Field, ...], ...]:
     """Fields of the header, of each mnemonic, and of micro-ops, with widths that follow the depths of memories."""
     bits = {memory.name: index_bits(memory) for memory in machine.memories}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ...algebra.expr import Access, Call, Expr, Name, Num, Strided, access_dims, accesses, print_statement
+from ...algebra.expr import Access, Call, Expr, Name, Num, Statement, Strided, access_dims, accesses, print_statement
 from ...algebra.functions import COMMUTATIVE, REVERSED
 from ...errors import TilewrightError
 from ...machine import Capability, Machine
@@ -44,17 +44,14 @@ def _complaint(issue: Issue, capability: Capability, extents: Mapping[str, int])
     for slot, dim in issue.dims:
         if extents[dim] > 1 and (slot in offered) != (dim in moving):
             return f"dim {slot} bound to a dim that moves the target {'too' if slot in offered else 'neither'}"
-        if extents[dim] > 1 and not _moves(issue, dim) <= _offers(capability, slot):
-            return f"dim {slot} bound to a dim that moves at most {', '.join(sorted(_offers(capability, slot)))}"
+        if extents[dim] > 1 and not _moved(issue.statement, dim) <= (most := _moved(capability.statement, slot)):
+            return f"dim {slot} bound to a dim that moves at most {', '.join(sorted(most))}"
     return ""
 
 
-def _moves(issue: Issue, dim: str) -> set[str]:
-    return {access.tensor for access in accesses(issue.statement) if dim in access_dims(access)}
-
-
-def _offers(capability: Capability, slot: str) -> set[str]:
-    return {access.tensor for access in accesses(capability.statement) if slot in access_dims(access)}
+def _moved(statement: Statement, dim: str) -> set[str]:
+    """The tensors that a dim of a statement moves."""
+    return {access.tensor for access in accesses(statement) if dim in access_dims(access)}
 
 
 def _fill(value: Expr, functions: Mapping[str, str], immediates: Mapping[str, int | float]) -> Expr:

@@ -8,7 +8,6 @@ from math import prod
 from ...errors import InfeasibleError, TilewrightError
 from ...machine.model import Mnemonic
 from ...machine.stage_isa import StageIsa
-from ...machine.stages import element_bytes
 from ..codelet_to_queues.boxes import BoxAxis, merge_axes
 from ..codelet_to_queues.plan_transfer import Box, Side, side_of
 from ..codelet_to_queues.tree import Codelet, Surrogate, Transfer
@@ -96,7 +95,7 @@ def plan_copies(isa: StageIsa, codelet: Codelet, node: Transfer, box: Box) -> Co
         found = f"{source.memory} -> {destination.memory}"
         raise TilewrightError("target", f"codelet @{codelet.name}", "loads, and stores of sums", found)
     mnemonic = isa.loads[memory.name] if inward else isa.store
-    sizes = element_bytes(memory), element_bytes(memory if inward else isa.results)
+    sizes = memory.element_bytes, (memory if inward else isa.results).element_bytes
     sides = [side_of(number, codelet.surrogates[number]) for number in ends]
     axes = _axes(codelet, box, (inner, outer), sizes, (sides[1], sides[0]))
     most = _most_padding(mnemonic) if inward else 0

@@ -25,7 +25,7 @@ from ...machine.encoding import encode_many, join_rows
 from ...machine.layer_table import LayerRecorder, LayerTable
 from ...machine.model import Capability, Mnemonic
 from ...machine.stage_isa import Instruction, StageIsa, StageWriter
-from ...machine.stages import PRODUCTS, element_bytes, kind_of, operand_accesses
+from ...machine.stages import PRODUCTS, kind_of, operand_accesses
 from ..codelet_to_queues.boxes import BoxAxis, merge_axes
 from ..codelet_to_queues.dependences import Span, Touches
 from ..codelet_to_queues.plan_compute import ComputeOperand, operand_of
@@ -97,7 +97,7 @@ def plan_walk(isa: StageIsa, codelet: Codelet, node: Issue) -> WalkPlan:
         raise TilewrightError("target", subject, "`keep`: products are added to what is there", "a new sum")
     if node.spread or node.borders or node.share:
         raise TilewrightError("target", subject, "a walk over whole ranges", "spread, borders or a share")
-    memories = {memory.name: element_bytes(memory) for memory in isa.machine.memories}
+    memories = {memory.name: memory.element_bytes for memory in isa.machine.memories}
     operands: list[ComputeOperand] = []
     for position, slot in enumerate(mnemonic.operands):
         operands.append(operand_of(codelet, node, slot.operand, position=position))
@@ -263,7 +263,7 @@ class StageEmitter(Runner[StageState]):
             raise InfeasibleError(isa.micro.name, count, depth, "micro-ops", "choose smaller tiles", codelet.name)
         _set(load, "columns", count)
         array = np.array(self.micro, np.uint32).view(np.int32)
-        self.loaded.append(Loaded(f"{codelet.name}.micro_ops", array, element_bytes(isa.micro), [load]))
+        self.loaded.append(Loaded(f"{codelet.name}.micro_ops", array, isa.micro.element_bytes, [load]))
 
     def _touch(self, reads: Sequence[Span], writes: Sequence[Span]) -> None:
         """What the last instruction reads and writes."""

@@ -176,7 +176,7 @@ class Target:
 
     def row_bytes(self, memory: str) -> int:
         """Bytes of a row: all banks at one depth."""
-        return self.machine.memory_by_name[memory].data_width_bits * self.machine.memory_by_name[memory].banks // 8
+        return self.machine.memory_by_name[memory].element_bytes
 
     def granule(self, memory: str) -> int:
         """Bytes of the unit in which transfers of a memory are counted."""

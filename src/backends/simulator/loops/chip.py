@@ -9,7 +9,7 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from ....errors import InfeasibleError
-from ....machine import Machine, Memory
+from ....machine import Machine
 from .actions import Step
 
 Bytes = NDArray[np.uint8]
@@ -33,7 +33,7 @@ class Chip:
 
     def row_bytes(self, name: str) -> int:
         """Bytes in a row: all banks at one depth."""
-        return row_bytes(self.memories[name])
+        return self.memories[name].element_bytes
 
     def rows_of(self, name: str) -> int:
         """All rows of a memory."""
@@ -62,11 +62,6 @@ class Chip:
         if missing.any():
             row = int(rows[missing][0])
             raise step.trap("uninitialised", f"{name} to be written before it is read", f"row {row}, never written")
-
-
-def row_bytes(memory: Memory) -> int:
-    """Bytes in a row of a memory: all banks at one depth."""
-    return memory.data_width_bits * memory.banks // 8
 
 
 def span(loops: Sequence[tuple[int, int]]) -> tuple[int, int]:

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from ....costs.compiled import compiled, inner
 from ....costs.stages.code import SHIFTS, Copy, Kind, Row, StageCode, Table, Walk, element_type, moved_types
-from ....machine.stages import element_bytes
 from ...assembler import format_instruction
 from ..memory import Storage
 from ..traps import Trap
@@ -161,7 +160,7 @@ class Chip:
         for number, memory in enumerate(machine.memories):
             if not memory.offchip and memory.depth is not None:
                 dtype = element_type(machine, memory)
-                count = max(element_bytes(memory) // dtype.itemsize, 1)
+                count = max(memory.element_bytes // dtype.itemsize, 1)
                 self.data[number] = np.zeros((memory.depth, count), dtype)
                 self.last[number] = np.zeros((units, 2, memory.depth), np.int64)
         grains = -(-storage.size_bytes // GRAIN_BYTES)
