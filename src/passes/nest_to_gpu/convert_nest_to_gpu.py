@@ -24,9 +24,6 @@ from .matrix_kernel import MatrixKernel
 from .plan import Plan
 from .planning import plan_of
 
-MOST_ELEMENTS = 1 << 31
-"""Elements of a tensor, whose indices are of 32 bits."""
-
 
 @dataclass(frozen=True)
 class ConvertNestToGpuPass(ModulePass):
@@ -54,8 +51,8 @@ class ConvertNestToGpuPass(ModulePass):
             found = f"control {machine.control}"
             raise TilewrightError("unsupported", machine.name, "a target of control model threads", found)
         groups = [group for group in op.walk() if isinstance(group, nest.GroupOp)]
-        plans = {group.sym_name.data: plan_of_group(group, machine) for group in groups}
-        kernels = [(MatrixKernel if plan.matrix else Kernel)(plan, name).function for name, plan in plans.items()]
+        plans = [(plan_of_group(group, machine), group.sym_name.data) for group in groups]
+        kernels = [(MatrixKernel if plan.matrix else Kernel)(plan, name).function for plan, name in plans]
         for kernel, group in zip(kernels, groups, strict=True):
             names = [*only_kernel(group).operands_by_name, only_kernel(group).sym_name.data]
             kernel.attributes["arguments"] = ArrayAttr(StringAttr(name) for name in names)

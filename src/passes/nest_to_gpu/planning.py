@@ -12,6 +12,9 @@ from ...errors import TilewrightError
 from ...machine.threads import SIDE
 from .plan import REGISTERS, SHARED, Operand, Plan, Row, RunLoop, extent
 
+MOST_ELEMENTS = 1 << 31
+"""Elements of a tensor, whose indices are of 32 bits."""
+
 INNERMOST = 0
 """The level whose lanes multiply fragments."""
 
@@ -88,8 +91,12 @@ def plan_of(
     """The kernel that a mapping of a sum of products spells.
 
     Raises `TilewrightError` (kind `unsupported`) where a sum is spread over blocks or threads, or where two points of
-    different sums write one element.
+    different sums write one element, and for tensors of more than `MOST_ELEMENTS`.
     """
+    for name, shape in shapes.items():
+        if prod(shape) > MOST_ELEMENTS:
+            found = f"{name} of {prod(shape)}"
+            raise TilewrightError("unsupported", problem.name, "tensors of at most 2^31 elements", found)
     operands = _operands(statement, problem, mapping, shapes, elements, pads)
     target = replace(operands.pop(tensors_of(statement)[0]), kept=(True, False))
     if any(row.alone is None for row in target.rows):

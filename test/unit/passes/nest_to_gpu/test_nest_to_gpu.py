@@ -77,6 +77,15 @@ def test_results_that_gather_are_refused():
         plan("O[p+r] += I[p] * W[r]; p=4 r=3", mapping, {"I": (4,), "W": (3,), "O": (6,)})
 
 
+def test_tensors_whose_indices_take_more_than_32_bits_are_refused():
+    rows = 1 << 23
+    mapping = LoopMapping((level(), level((2, 256), bypass="O"), level((0, rows), (1, 20))))
+    text = f"{GEMM.split(';')[0]}; m={rows} n=20 k=256"
+    plan(text, mapping, {"A": (rows, 256), "B": (256, 20), "O": (rows, 20)})
+    with pytest.raises(TilewrightError, match=f"at most 2\\^31 elements, found A of {(1 << 31) + 256}"):
+        plan(text, mapping, {"A": (rows + 1, 256), "B": (256, 20), "O": (rows, 20)})
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_every_point_is_visited_once(data: st.DataObject):
