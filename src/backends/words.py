@@ -9,7 +9,6 @@ from ..errors import TilewrightError
 from ..machine import Machine
 from ..machine.encoding import byte_order, instruction_offsets
 
-FORMATS = ("binary", "bits", "hex", "decimal")
 MAX_INSTRUCTIONS = 1 << 20
 """What a program of others may hold."""
 

@@ -9,7 +9,7 @@ from .compiled import MAX_BITS, MAX_CHILDREN, MAX_SITUATIONS, MAX_TILES, Asked, 
 NEEDED, HELD, OWNED = range(3)
 """What to count: the union of children's tiles; what all in need had before; the union over time too."""
 
-TABLES = NEEDED_BITS, MISSING_BITS, NOW_BITS, BEFORE_BITS, TILE_BITS = range(5)
+NEEDED_BITS, MISSING_BITS, NOW_BITS, BEFORE_BITS, TILE_BITS = range(5)
 
 
 @bare

@@ -95,9 +95,6 @@ class Space(Dag):
         return None if self.ordered(groups) is not None else "groups that do not wait for each other in a circle"
 
 
-METRICS: tuple[Metric, ...] = ("ema", "energy", "latency")
-
-
 class Pricer(Protocol):
     """Prices groups of layers; None for a group that does not fit.  A single layer always has a price."""
 

@@ -19,11 +19,6 @@ def test_constants_fold():
     assert to_affine(parse_expr("p - p")) == Affine(0)
 
 
-def test_substitute():
-    form = to_affine(parse_expr("2*p + r"))
-    assert form.substitute({"p": to_affine(parse_expr("4*o + i"))}) == Affine(0, (("i", 2), ("o", 8), ("r", 1)))
-
-
 @pytest.mark.parametrize("text", ["p * q", "p // 2", "max(p, 1)", "A[p]", "1.5", "p * 0.5"])
 def test_not_affine(text: str):
     with pytest.raises(TilewrightError):

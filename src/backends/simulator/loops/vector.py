@@ -18,7 +18,6 @@ from .groups import Compute, Immediate, Nest, Place, Transfer, VectorGroup
 
 MAX_STEPS = 1 << 20
 MAX_POINTS = 1 << 24
-ROLES = ("O", "A", "B")
 
 
 @dataclass(frozen=True)

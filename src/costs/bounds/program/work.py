@@ -10,7 +10,6 @@ from math import ceil, prod
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....algebra.affine import Affine, index_forms
 from ....algebra.expr import Access, Strided, accesses, accesses_of, reduction_dims
@@ -20,8 +19,6 @@ from ...mapping.matching import Match, alternatives
 from .demand import Need, is_inside, points_inside
 from .network import Step
 from .rates import rates_of
-
-Floats = NDArray[np.float64]
 
 SUMS = ""
 """The lines of the products of each result."""
