@@ -107,10 +107,10 @@ def add_compile_options(parser: argparse.ArgumentParser, seed: str = "of random 
 
 def unused_compile_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     """Options of `add_compile_options` that a compilation would ignore."""
-    from ..driver import is_kernel
     from ..driver.groups import BEST
     from ..driver.pipelines import pipeline_of
     from ..frontends.acg import load_target
+    from ..frontends.einsum import is_kernel
     from ..search.fusion import CONSTRUCTED, SEEDED
 
     yield from unused_for_kernel(arguments.model)
@@ -177,7 +177,7 @@ def compile_options(arguments: argparse.Namespace) -> CompileOptions:
 
 def default_folder(model: str) -> Path:
     """Where a command writes without `-o`: `out/` and the model's name, `kernel` for einsum text."""
-    from ..driver import is_kernel
+    from ..frontends.einsum import is_kernel
 
     return Path("out") / ("kernel" if is_kernel(model) else Path(model).stem.replace(":", "_"))
 

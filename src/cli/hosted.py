@@ -24,8 +24,8 @@ def add_host_option(parser: argparse.ArgumentParser) -> None:
 
 def is_hosted_folder(model: str) -> bool:
     """Whether a model is a folder that `compile --host` wrote."""
-    from ..driver import is_kernel
     from ..driver.hosted import is_hosted
+    from ..frontends.einsum import is_kernel
 
     return not is_kernel(model) and is_hosted(Path(model))
 

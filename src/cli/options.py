@@ -192,7 +192,7 @@ def unused_tokens(arguments: argparse.Namespace, model: str) -> Iterator[Unused]
 
 def unused_for_kernel(model: str) -> Iterator[Unused]:
     """Options of `add_model_options` with einsum text."""
-    from ..driver import is_kernel
+    from ..frontends.einsum import is_kernel
 
     if is_kernel(model):
         yield Unused(("batch", "shape", "dim", "tokens"), "with einsum text, whose bounds say everything")

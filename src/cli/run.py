@@ -14,6 +14,7 @@ With --binary a program of others runs on an image of the memory off chip instea
 
 import argparse
 from collections.abc import Iterator
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+INTERPRETED_POINTS = 1 << 20
+"""Points of a mapping's run, at some 15 microseconds each, that interpreted kernels are through with before kernels are
+compiled."""
+
+
 def _choose_target(arguments: argparse.Namespace) -> None:
     """The target that the model names where none is given."""
     from ..mapping import target_of
@@ -164,8 +170,8 @@ def _choose_target(arguments: argparse.Namespace) -> None:
 def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
     from ..backends.control_models import control_model
     from ..backends.program import is_program
-    from ..driver import is_kernel
     from ..frontends.acg import load_target
+    from ..frontends.einsum import is_kernel
     from ..mapping import runs_mapping
 
     _choose_target(arguments)
@@ -203,13 +209,18 @@ def unused_options(arguments: argparse.Namespace) -> Iterator[Unused]:
 
 
 def kernels(arguments: argparse.Namespace) -> str | None:
-    """The search whose kernels are called, that for a mapping to run."""
-    from ..mapping import runs_mapping
+    """The search whose kernels are called, that for a mapping to run; many points wait until they are compiled.
 
-    _choose_target(arguments)
-    if arguments.binary is not None or arguments.model is None or arguments.schedule is not None:
+    What this imports must not load numba, which is told once whether to compile.
+    """
+    from ..frontends.einsum import is_kernel, parse_einsum
+    from ..frontends.machine_files import is_map_only
+
+    if arguments.target is None or arguments.binary is not None or arguments.schedule is not None:
         return None
-    return "exact mapper" if runs_mapping(arguments.model, arguments.target) else None
+    if not is_kernel(arguments.model or "") or not is_map_only(arguments.target):
+        return None
+    return "exact mapper" if prod(parse_einsum(arguments.model)[1].values()) <= INTERPRETED_POINTS else None
 
 
 def execute(arguments: argparse.Namespace) -> dict[str, Any]:

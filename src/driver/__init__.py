@@ -1,17 +1,6 @@
 """What a person asks for, from input to answer: models, partitions, DRAM schedules."""
 
-from .models import (
-    Progress,
-    RunResult,
-    compile,
-    is_kernel,
-    load_model,
-    make_context,
-    parse_mlir,
-    parse_text,
-    reference,
-    run,
-)
+from .models import Progress, RunResult, compile, load_model, make_context, parse_mlir, parse_text, reference, run
 from .pipelines import CompileOptions, parse_passes, pipeline_text
 from .run_options import RunOptions
 
@@ -21,7 +10,6 @@ __all__ = [
     "RunOptions",
     "RunResult",
     "compile",
-    "is_kernel",
     "load_model",
     "make_context",
     "parse_mlir",

@@ -19,6 +19,7 @@ from ..arrays import Array, Comparison, verdict, write_arrays
 from ..errors import TilewrightError, check_type
 from ..files import file_error, make_folder, text_error
 from ..frontends.acg import load_target
+from ..frontends.einsum import is_kernel
 from ..frontends.input_shapes import InputShapes
 from ..frontends.mlir_text import check_order, check_strings, shown
 from ..machine import Machine
@@ -114,11 +115,6 @@ def load_model(model: Model, shapes: InputShapes | None = None, products: tuple[
     from ..frontends.onnx import import_onnx
 
     return import_onnx(model, shapes=shapes)
-
-
-def is_kernel(text: str) -> bool:
-    """Whether `text` is meant as einsum text, not as the name of a file."""
-    return "[" in text and "=" in text and not Path(text).suffix[1:].isalpha()
 
 
 def parse_mlir(path: Path, shapes: InputShapes | None = None) -> ModuleOp:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from ..errors import TilewrightError
 from ..files import MODEL_SUFFIXES
+from ..frontends.einsum import is_kernel
 from ..frontends.input_shapes import InputShapes, unknown_name
 from ..zoo.paper_networks import NAMES, Network, network
 from ..zoo.schedule_networks.tables import TRANSFORMERS
-from .models import is_kernel, load_model, make_context
+from .models import load_model, make_context
 from .pipelines import parse_passes
 
 if TYPE_CHECKING:

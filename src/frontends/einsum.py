@@ -5,6 +5,7 @@ O[n,k,p,q] += I[n,c,2*p+r,2*q+s] * W[k,c,r,s]; n=1 k=64 c=64 p=56 q=56 r=3 s=3
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
@@ -31,6 +32,11 @@ MAX_TEXT = 10_000
 MAX_EXTENT = 1 << 40
 
 _BOUND = re.compile(r"([A-Za-z_]\w*)\s*=\s*(\d+)")
+
+
+def is_kernel(text: str) -> bool:
+    """Whether `text` is meant as einsum text, not as the name of a file."""
+    return "[" in text and "=" in text and not Path(text).suffix[1:].isalpha()
 
 
 def parse_einsum(text: str) -> tuple[Statement, dict[str, int]]:

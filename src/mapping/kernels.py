@@ -10,9 +10,10 @@ from xdsl.dialects.builtin import ModuleOp
 from ..algebra.expr import accesses_of, reduction_dims, tensors_of
 from ..costs.hierarchy import Problem
 from ..dialects import nest
-from ..driver import is_kernel, load_model, make_context, parse_passes
+from ..driver import load_model, make_context, parse_passes
 from ..errors import TilewrightError
 from ..files import MODEL_SUFFIXES
+from ..frontends.einsum import is_kernel
 from ..frontends.input_shapes import InputShapes
 from ..passes.nest.trees import problem_of, types_of
 

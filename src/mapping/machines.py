@@ -10,8 +10,9 @@ from ..costs.hierarchy import Architecture, parse_architecture
 from ..costs.json_fields import read_json
 from ..dialects.acg import machine_of
 from ..dialects.nest import GroupOp
-from ..driver import is_kernel, parse_mlir, parse_text
+from ..driver import parse_mlir, parse_text
 from ..errors import TilewrightError, check_type
+from ..frontends.einsum import is_kernel
 from ..frontends.machine_files import YAML, is_map_only
 from ..machine import Machine
 from ..targets import DEFAULT_TARGET

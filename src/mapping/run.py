@@ -25,13 +25,13 @@ from ..costs.hierarchy.statement import text_of_problem
 from ..costs.mapping.levels import canonical
 from ..dialects import nest
 from ..dialects.types import dtype_of, element_of, shape_of
-from ..driver import CompileOptions, Progress, RunOptions, RunResult, is_kernel, load_model
+from ..driver import CompileOptions, Progress, RunOptions, RunResult, load_model
 from ..driver import run as run_program
 from ..driver.run_arrays import choose_inputs, judge, read_expected
 from ..errors import TilewrightError, check_type
 from ..files import make_folder
 from ..frontends.acg import load_target
-from ..frontends.einsum import einsum_module
+from ..frontends.einsum import einsum_module, is_kernel
 from ..frontends.input_shapes import InputShapes
 from ..frontends.machine_files import is_architecture, is_threads
 from ..interpreters.graph import argument_names, find_function, result_names

@@ -89,12 +89,28 @@ def test_another_process_compiles_meanwhile(monkeypatch: pytest.MonkeyPatch) -> 
         (["partition", "resnet50"], "search for partitions"),
         (["run", GEMM, "--target", "conventional"], "exact mapper"),
         (["run", GEMM, "--target", "tiny"], None),
+        (["run", GEMM.replace("m=4", "m=40000"), "--target", "conventional"], None),
+        (["run", "resnet18:conv2_1", "--target", "conventional"], None),
     ],
 )
 def test_commands_name_their_search(arguments: list[str], search: str | None) -> None:
     kernels: Callable[[Namespace], str | None] = vars(load_command(arguments[0]))["kernels"]
     assert kernels(make_parser()[0].parse_args(arguments)) == search
     assert search is None or search in SEARCHES
+
+
+@pytest.mark.parametrize("command", ["map", "partition", "run", "compile"])
+def test_numba_is_not_there_when_a_search_is_named(command: str) -> None:
+    target = "gpu_k80" if command == "compile" else "conventional"
+    given = [command, "resnet50"] if command == "partition" else [command, GEMM, "--target", target]
+    program = f"""
+import sys
+from tilewright.cli import command_line
+command_line.interpret_first = lambda search: sys.exit("numba" if "numba" in sys.modules else search)
+command_line.run({given})
+"""
+    done = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
+    assert done.stderr.strip() in SEARCHES
 
 
 def test_interpreted_kernels_find_the_same(capsys: pytest.CaptureFixture[str]) -> None:
