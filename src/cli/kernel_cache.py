@@ -1,6 +1,6 @@
 """First answers where the kernels of a search are not compiled yet.
 
-numba compiles the kernels of `map` in two to three minutes of processor time and keeps the code beside the source, or
+numba compiles the kernels of `map` in about 100 seconds of processor time and keeps the code beside the source, or
 in its folder of the user.  Until that is there a command runs the same functions as plain Python: some hundred times
 slower, with the same prices, bounds and proofs, so what differs is how far a search comes in its time.  Meanwhile a
 process of low priority compiles what the command would call.
