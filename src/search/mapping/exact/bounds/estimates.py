@@ -68,7 +68,6 @@ class Estimates:
         """Make the skeleton; its energy of the arithmetic, and that with the least of the inner memories."""
         skeleton = self.skeleton
         skeleton.spread[:] = spread
-        skeleton.gaps[:] = self.hops.gaps(spread)
         skeleton.kept[-1] = 1
         for t, chain in enumerate(kept):
             skeleton.kept[:-1, t] = chain

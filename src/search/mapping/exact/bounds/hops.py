@@ -11,21 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .....costs.compiled import compiled
 from .....costs.exact.traffic import farthest
 from .....remembered import remembered
-from ..space.model import PLAIN, UNRELATED, WINDOW, Bools, Floats, Ints, Model
-from ..space.skeleton import MOST_GAPS
+from ..space.model import PLAIN, UNRELATED, WINDOW, Floats, Model
 from ..space.spreads import Factors, Layout, layouts_of, orders_along
-from ..traffic.boxes import UNKNOWN
 from ..tree.state import Skeleton
 
 MOST, MOST_TOGETHER = 2000, 64
 """Placements on one mesh that are compared, and placements on all of them that are priced; if there are more, nothing
 is known of hops."""
-
-MOST_DIFFERENT = 256
-"""Ways in which neighbours may differ that are told apart."""
 
 ROUNDING = 1 - 1e-9
 """What rounding may add to a bound is taken off."""
@@ -68,48 +62,6 @@ def placements(
     return [list(chosen) for chosen in islice(product(*found), 1 if many else None)], many
 
 
-@compiled
-def tell_apart(placed: Ints, width: int, tells: Bools, found: Ints) -> bool:
-    """Fill `found` (M, D) with how neighbours differ, or the opposite, along dimensions that count (`tells`); False if
-    there are more.
-
-    Placements `placed` (N, 4, D) are on a mesh with so many columns (`width`).  Timeloop numbers children by columns in
-    use and finds neighbours by those of the mesh.
-    """
-    dims, count, last = tells.shape[0], 0, 0
-    size = placed[0, 0].prod() * placed[0, 1].prod()
-    place, gap, times = np.zeros((size, dims), np.int64), np.zeros(dims, np.int64), np.ones(dims, np.int64)
-    for n in range(placed.shape[0]):
-        many, times[:] = 1, 1
-        for i in range(2 * dims):
-            d = placed[n, 2 + i // dims, i % dims]
-            factor = placed[n, i // dims, d]
-            for p in range(many, many * factor):
-                place[p] = place[p - many]
-                place[p, d] += times[d]
-            many *= factor
-            times[d] *= factor
-        for i in range(2 * size):
-            p, step = i // 2, width if i % 2 else 1
-            if p + step >= size or (step == 1 and p % width + 1 == width):
-                continue
-            first = 0
-            for d in range(dims):
-                gap[d] = place[p + step, d] - place[p, d] if tells[d] else 0
-                first = first if first else gap[d]
-            gap *= -1 if first < 0 else 1
-            if first == 0 or (found[last] == gap).all():
-                continue
-            last = 0
-            while last < count and not (found[last] == gap).all():
-                last += 1
-            if last == found.shape[0]:
-                return False
-            found[last] = gap
-            count = max(count, last + 1)
-    return True
-
-
 class Hops:
     """Placements on `meshes` of (columns, rows) and their hops, of `energies` in pJ per word and link of each memory's
     network."""
@@ -122,31 +74,6 @@ class Hops:
     def some(self) -> bool:
         """Whether hops take energy at all."""
         return bool(self._energies.any())
-
-    @remembered
-    def gaps(self, spread: tuple[Factors, ...]) -> Ints:
-        """`gaps` (L, G, D) of skeletons with that spread."""
-        return np.stack([self._gaps(level, factors) for level, factors in enumerate(spread)])
-
-    @remembered
-    def _gaps(self, level: int, factors: Factors) -> Ints:
-        """Of one memory's children in all placements: those that leave some tensor with sums in place elsewhere."""
-        model, found = self._model, np.zeros((MOST_GAPS, len(factors)), np.int64)
-        kinds = model.kind[model.windows > 0]
-        if not model.timeloop or not ((kinds == WINDOW) & (np.array(factors) > 1)).any():
-            return found
-        placed = list(islice(every_placement(factors, self._meshes[level], split=self._split), MOST + 1))
-        every = np.zeros((MOST_DIFFERENT, len(factors)), np.int64)
-        known = 0 < len(placed) <= MOST and tell_apart(
-            np.array(placed), self._meshes[level][0], kinds.max(axis=0) != UNRELATED, every
-        )
-        along = [(every[:, kind == PLAIN] == 0).all(axis=1) & every[:, kind == WINDOW].any(axis=1) for kind in kinds]
-        every = every[np.any(along, axis=0)]
-        if known and len(every) <= MOST_GAPS:
-            found[: len(every)] = every
-        else:
-            found[0] = UNKNOWN
-        return found
 
     def placements(self, spread: tuple[Factors, ...]) -> list[list[Placement]] | None:
         """Placements of a spread on all meshes such that no other has fewer links for all tensors; None if unknown."""

@@ -4,7 +4,6 @@ Statement 14 of docs/exact-mapper.md.
 """
 
 from collections.abc import Iterable
-from itertools import chain, product
 
 from ..space.model import EVERY, PLAIN, Model
 
@@ -45,7 +44,7 @@ def outcomes_of(model: Model, kept: int, looping: int = EVERY) -> list[Case]:
             go(alive & ~killed, remaining & ~(1 << d), rested | 1 << d, so_far | ends)
 
     go(kept, (1 << dims) - 1 & looping, 0, {})
-    return _maximal(model, found)
+    return _maximal(found)
 
 
 def cases_of(model: Model, outcomes: list[Case]) -> list[Case]:
@@ -68,16 +67,13 @@ def cases_of(model: Model, outcomes: list[Case]) -> list[Case]:
             if between:
                 found.append((*outcome[:t], (run, first, resting | 1 << first), *outcome[t + 1 :]))
         found.append(tuple((run & ~loose, first, near) for run, first, near in outcome))
-    return _maximal(model, found)
+    return _maximal(found)
 
 
-def _maximal(model: Model, cases: Iterable[Case]) -> list[Case]:
-    """Those of which no other has all, and more; in Timeloop's model also those in which tensors with windows do not
-    rest, as neighbours help only then."""
+def _maximal(cases: Iterable[Case]) -> list[Case]:
+    """Those of which no other has all, and more."""
     every = list(dict.fromkeys(cases))
-    found = [mine for mine in every if not any(other != mine and _covers(other, mine) for other in every)]
-    at_once = [[(way, (0, *way[1:])) if way[1] >= 0 else (way,) for way in case] for case in found if model.timeloop]
-    return list(dict.fromkeys(chain(found, *(product(*ways) for ways in at_once))))
+    return [mine for mine in every if not any(other != mine and _covers(other, mine) for other in every)]
 
 
 def _covers(better: Case, worse: Case) -> bool:

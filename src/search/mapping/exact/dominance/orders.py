@@ -64,7 +64,7 @@ def orders_that_count(model: Model, skeleton: Skeleton, factors: Ints) -> tuple[
             for first in np.flatnonzero((model.window[t] >= 0) & (factors[level] > 1)).tolist():
                 bound = int(factors[level, first])
                 box = Transfer(step, tile[c], step, step, first, bound, 0, EVERY, False)
-                if share_sent(model, t, box, skeleton.spread[c + 1], skeleton.gaps[c + 1], np.inf) < 1.0:
+                if share_sent(model, t, box, skeleton.spread[c + 1], np.inf) < 1.0:
                     helped[level] = True
                     helped[level:] |= not skeleton.kept[c, t]
     return helped, sliding
@@ -93,35 +93,11 @@ def count_of(blocks: Blocks) -> int:
     return prod(factorial(len(dims)) for memory in blocks for free, dims in memory if free)
 
 
-def orders_of(memory: list[Block]) -> list[Order]:
-    """All of one memory."""
+def orders_of(blocks: Blocks) -> Iterator[tuple[Order, ...]]:
+    """All of them, by memory."""
+    return product(*(_orders(memory) for memory in blocks))
+
+
+def _orders(memory: list[Block]) -> list[Order]:
     parts = (permutations(dims) if free else [dims] for free, dims in memory)
     return [tuple(chain.from_iterable(chosen)) for chosen in product(*parts)]
-
-
-def orders_like(model: Model, held: Ints, factors: Ints, walked: Ints) -> Iterator[Iterator[Order]]:
-    """Of each memory the orders for which the walk's stands, `walked` (L, D): the same loops move what rests first.
-
-    Memories keep the sets `held` (L,) of tensors; loops of one iteration are last.
-    """
-    moved, slid, there = model.moved.tolist(), model.slid.tolist(), 0
-
-    def moving(alive: int, d: int) -> Order:
-        killed = alive & moved[d]
-        return killed, d if killed & slid[d] else -1
-
-    def go(left: Order, alive: int, so_far: Order, first: dict[int, Order], last: Order) -> Iterator[Order]:
-        if not left:
-            yield (*so_far, *last)
-        for d in left:
-            if not alive & moved[d] or first.get(alive) == moving(alive, d):
-                yield from go(tuple(e for e in left if e != d), alive & ~moved[d], (*so_far, d), first, last)
-
-    for inside, row, times in zip([0, *held.tolist()], walked.tolist(), factors.tolist(), strict=False):
-        begun, first = there | inside, dict[int, Order]()
-        there = begun
-        for d in row:
-            if times[d] > 1 and there & moved[d]:
-                first[there] = moving(there, d)
-                there &= ~moved[d]
-        yield go(tuple(d for d in row if times[d] > 1), begun, (), first, tuple(d for d in row if times[d] == 1))

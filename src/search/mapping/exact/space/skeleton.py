@@ -10,9 +10,6 @@ from ..traffic.words import sent, settle
 from ..tree.state import Skeleton, add_words
 from .model import EVERY, PLAIN, UNRELATED, WINDOW, Floats, Ints, Model
 
-MOST_GAPS = 48
-"""Ways in which neighbours may differ beyond which nothing is known of them."""
-
 
 @bare
 def spread_out(model: Model, t: int, inside: Ints, level: int) -> float:
@@ -294,5 +291,4 @@ def new_skeleton(levels: int, dims: int, tensors: int) -> Skeleton:
         np.ones(levels, np.int64),
         np.zeros(levels, np.int64),
         np.zeros(1, np.int64),
-        np.zeros((levels, MOST_GAPS, dims), np.int64),
     )

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import product
 from math import inf, prod
 from typing import NamedTuple
 
@@ -15,16 +14,7 @@ from .....costs.hierarchy import Architecture, LoopMapping, Problem
 from .....costs.hierarchy.batch import Batch, MappingBatch
 from .....costs.timeloop.batch_model import Workspace as TimeloopWorkspace
 from ..bounds.estimates import ROUNDING, Estimates
-from ..dominance.orders import (
-    Order,
-    begin_in_sums,
-    blocks_of,
-    count_of,
-    looping,
-    orders_like,
-    orders_of,
-    orders_that_count,
-)
+from ..dominance.orders import Blocks, begin_in_sums, blocks_of, count_of, looping, orders_of, orders_that_count
 from ..dominance.symmetries import members
 from ..space.model import WINDOW, Ints, Model
 from ..space.spreads import Factors
@@ -150,12 +140,13 @@ class Settling:
         if site.unplaced and helped.any():
             return False
         blocks = blocks_of(self.leaves, row, self.model, self.skeleton.kept)
+        blocks = [
+            [(True, tuple(order))] if every else block
+            for order, block, every in zip(first.tolist(), blocks, helped.tolist(), strict=True)
+        ]
         blocks = [looping(block, mine) for block, mine in zip(blocks, factors.tolist(), strict=True)]
-        walks = zip(orders_like(self.model, self.skeleton.held, factors, first), helped.tolist(), blocks, strict=True)
-        orders = [list(like) if helps else orders_of(block) for like, helps, block in walks]
         layouts = site.layouts if helped.any() else site.layouts[:1]
-        few = prod(map(len, orders)) * len(layouts) <= MAX_BOXES
-        return few and self.price_orders(factors, orders, layouts, MANY)
+        return count_of(blocks) * len(layouts) <= MAX_BOXES and self.price_orders(factors, blocks, layouts, MANY)
 
     def members(self, factors: Ints) -> list[Ints] | None:
         """All that some factors (L, D) stand for; None if that is too much."""
@@ -190,11 +181,11 @@ class Settling:
         """Price all orders in a leaf's blocks; False if it is late, or there are too many over all layouts."""
         blocks = blocks_of(self.leaves, row, self.model, self.skeleton.kept)
         few = count_of(blocks) * len(site.layouts) <= MAX_ORDERS
-        return few and self.price_orders(factors, [orders_of(block) for block in blocks], layout, LEAVES)
+        return few and self.price_orders(factors, blocks, layout, LEAVES)
 
-    def price_orders(self, factors: Ints, choices: list[list[Order]], layouts: Ints, together: int) -> bool:
-        """Price all `choices` of memories' orders in each of the layouts, so many `together`; False if it is late."""
-        orders = np.array(list(product(*choices)), np.int64)
+    def price_orders(self, factors: Ints, blocks: Blocks, layouts: Ints, together: int) -> bool:
+        """Price all orders of some `blocks` in each of the layouts, so many `together`; False if it is late."""
+        orders = np.array(list(orders_of(blocks)), np.int64)
         every = np.divmod(np.arange(len(layouts) * len(orders)), len(orders))
         counts = (every[0] == 0) | begin_in_sums(self.model, self.skeleton, factors, orders)[every[1]]
         layout, order = (numbers[counts] for numbers in every)

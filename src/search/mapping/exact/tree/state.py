@@ -7,9 +7,6 @@ import numpy as np
 from .....costs.compiled import bare
 from ..space.model import Floats, Ints
 
-MOST_LOOPS = 8
-"""Loops of one memory of which all orders are looked at."""
-
 
 class Skeleton(NamedTuple):
     """What is kept where, and the loops over instances.
@@ -19,8 +16,7 @@ class Skeleton(NamedTuple):
     keeps a tensor, by memory + 1; `owned` (L, T) elements that the instances of a memory ever hold; `least` (L, T)
     energy of the unavoidable words into a memory, `least_words` (L, T, L, 2) those words, `operands` (T, L, 2) those of
     the arithmetic, `floor` (L, 2) all of them; `used` (L,) instances.  Memories need no loops of the sets `still` (L,)
-    of dimensions.  With `loose` (1,) words depend on all loops.  Children that are neighbours on the mesh of a memory
-    differ by `gaps` (L, G, D), or the opposite, along dimensions of sums, in Timeloop's model; zeros come last.
+    of dimensions.  With `loose` (1,) words depend on all loops.
     """
 
     kept: Ints
@@ -37,7 +33,6 @@ class Skeleton(NamedTuple):
     used: Ints
     still: Ints
     loose: Ints
-    gaps: Ints
 
 
 class Grid(NamedTuple):
@@ -77,8 +72,7 @@ class State(NamedTuple):
     """The mapping under construction: `tile` (L, D) with the loops so far, `base` (L, D) before them; `low` (L + 1, T)
     the innermost memory whose tile of a tensor still rests; `loops` (K, 4) as (memory, dimension, bound, block), inner
     to outer, `length` of them; `words`
-    (K, L, 2) read and written so far and `marks` (K, D) tiles, by depth; `room` (5, D) is for tiles on the way,
-    `orders` for energies of sets of loops."""
+    (K, L, 2) read and written so far and `marks` (K, D) tiles, by depth; `room` (5, D) is for tiles on the way."""
 
     tile: Ints
     base: Ints
@@ -88,7 +82,6 @@ class State(NamedTuple):
     words: Floats
     marks: Ints
     room: Ints
-    orders: Floats
 
 
 class Best(NamedTuple):
@@ -129,10 +122,9 @@ def new_state(levels: int, dims: int, tensors: int) -> State:
         np.zeros((levels + 1, tensors), np.int64),
         np.zeros((loops, 4), np.int64),
         np.zeros(1, np.int64),
-        np.zeros((2 * loops + 4, levels, 2)),
+        np.zeros((2 * loops + 2, levels, 2)),
         np.ones((2 * loops + 2, dims), np.int64),
         np.zeros((5, dims), np.int64),
-        np.zeros((MOST_LOOPS + 1, 1 << MOST_LOOPS)),
     )
 
 
