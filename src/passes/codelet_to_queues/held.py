@@ -144,10 +144,15 @@ class Cutter:
 
 
 class NonzeroCutter(Cutter):
-    """Cuts a compute so that no part reads zeros alone, of which products need not be summed up: along all `axes`."""
+    """Cuts a compute so that no part reads zeros alone, of which products need not be summed up: along all `axes`.
 
-    def __init__(self, codelet: Codelet, plan: ComputePlan, node: Issue, axes: Sequence[int]) -> None:
-        super().__init__(codelet, plan, spread_dims(node))
+    Dims that are `whole` are cut last, and so are those that are spread over instances.
+    """
+
+    def __init__(
+        self, codelet: Codelet, plan: ComputePlan, node: Issue, axes: Sequence[int], whole: frozenset[str] = frozenset()
+    ) -> None:
+        super().__init__(codelet, plan, spread_dims(node) | whole)
         operand = next(o for o in plan.operands if o.surrogate == _zeros(node))
         self.watched = [
             _Watched(operand, operand.forms[axis], node.inside[axis][1], 0, node.inside[axis][0]) for axis in axes
@@ -155,13 +160,16 @@ class NonzeroCutter(Cutter):
 
     @classmethod
     def of(cls, codelet: Codelet, plan: ComputePlan, node: Issue) -> tuple[NonzeroCutter, ...]:
-        """Along all axes with zeros, and along each of them."""
+        """Along all axes with zeros, and along each of them: into rows or columns at the ends and those between, or
+        into taps, which take less time to feed.
+        """
         if not node.zeros or plan.binding.expansion is not None:
             return ()
         shape = codelet.surrogates[_zeros(node)].shape
         axes = [axis for axis, ends in enumerate(node.inside) if ends != (0, shape[axis])]
         ways = dict.fromkeys([tuple(axes), *((axis,) for axis in axes)] if axes else ())
-        return tuple(cls(codelet, plan, node, way) for way in ways)
+        made = frozenset(name for form in plan.operands[0].forms for name in form.names)
+        return tuple(cls(codelet, plan, node, way, whole) for way in ways for whole in (frozenset[str](), made))
 
     def boxes(self, ranges: Ranges) -> Iterator[Box]:
         return (box for box in super().boxes(ranges) if not box.outside)

@@ -52,10 +52,11 @@ def test_a_dim_that_is_spread_stays_long():
     assert steps(frozenset({"p"})) == (1 + 2) + 2 + (1 + 2)
 
 
+@pytest.mark.parametrize("whole", [frozenset(), frozenset({"p"})])
 @pytest.mark.parametrize("spread", [(), (("x", "p"),)])
 @pytest.mark.parametrize("ranges", [(0, 8, 0, 3), (0, 1, 0, 1), (5, 3, 0, 2), (2, 4, 1, 1)])
 def test_products_with_zeros_are_left_out_and_no_others(
-    spread: tuple[tuple[str, str], ...], ranges: tuple[int, int, int, int]
+    spread: tuple[tuple[str, str], ...], ranges: tuple[int, int, int, int], whole: frozenset[str]
 ):
     """Of 10 rows the first and the last are zero, and so is what a window of 3 reads there."""
     form = Affine(0, (("p", 1), ("r", 1)))
@@ -64,7 +65,7 @@ def test_products_with_zeros_are_left_out_and_no_others(
     plan = ComputePlan(None, (operand,), ("p", "r"), ("r",), [])  # type: ignore[arg-type]
     statement, dims = parse_statement("O[p] += X[p + r] * W[r]"), (("p", "p"), ("r", "r"))
     node = Issue("A", "mac", statement, (1, 0, 2), dims, (), (), spread, True, zeros="X", inside=((1, 9),))
-    boxes = NonzeroCutter(Codelet("c", (("p", 8), ("r", 3)), (surrogate,), ()), plan, node, (0,))
+    boxes = NonzeroCutter(Codelet("c", (("p", 8), ("r", 3)), (surrogate,), ()), plan, node, (0,), whole)
     first, rows, tap, taps = ranges
     seen: list[tuple[int, int]] = []
     for box in boxes.boxes({"p": Range(first, rows), "r": Range(tap, taps)}):
@@ -72,6 +73,21 @@ def test_products_with_zeros_are_left_out_and_no_others(
         seen += product(range(p.start, p.start + p.extent), range(r.start, r.start + r.extent))
     every = product(range(first, first + rows), range(tap, tap + taps))
     assert sorted(seen) == [(p, r) for p, r in every if 1 <= p + r < 9]
+
+
+def test_rows_that_stay_whole_are_cut_into_taps():
+    """A tap each, and as many rows as it has: not a row at each end, which is fed with several taps."""
+    surrogate = Surrogate("X", "M", (10,), "i8", (0,))
+    operand = ComputeOperand(0, 0, 0, 0, (Affine(0, (("p", 1), ("r", 1))),), (1,), (1,), False)
+    plan = ComputePlan(None, (operand,), ("p", "r"), ("r",), [])  # type: ignore[arg-type]
+    node = Issue("A", "mac", parse_statement("O[p] += X[p + r] * W[r]"), (1, 0, 2), (), zeros="X", inside=((1, 9),))
+    codelet, whole = Codelet("c", (("p", 8), ("r", 3)), (surrogate,), ()), {"p": Range(0, 8), "r": Range(0, 3)}
+    rows, taps = (
+        [box.ranges for box in NonzeroCutter(codelet, plan, node, (0,), dims).boxes(whole)]
+        for dims in (frozenset[str](), frozenset({"p"}))
+    )
+    assert [(one["p"].extent, one["r"].extent) for one in rows] == [(1, 2), (6, 3), (1, 2)]
+    assert [(one["p"], one["r"].extent) for one in taps] == [(Range(1, 7), 1), (Range(0, 8), 1), (Range(0, 7), 1)]
 
 
 @pytest.mark.parametrize("spread", [(), (("x", "p"),)])
