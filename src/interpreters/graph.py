@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import InterpretationError
 from ..algebra.element import Array
 from ..dialects import graph
 from ..dialects.properties import plain_properties
-from ..dialects.types import dtype_of, element_of, shape_of
+from ..dialects.types import check_one_block, dtype_of, element_of, shape_of
 from ..errors import TilewrightError
 from ..resources import Resources, resources_of, weight_array
 from . import graph_numpy as layers
@@ -199,7 +199,7 @@ def find_function(module: ModuleOp, name: str = "main") -> func.FuncOp:
     """The function `name` of a module, with its body."""
     for op in module.body.block.ops:
         if isinstance(op, func.FuncOp) and op.sym_name.data == name and op.body.blocks:
-            return op
+            return check_one_block(op)
     raise TilewrightError("program", f"@{name}", "a function with a body of that name in the module", "none")
 
 

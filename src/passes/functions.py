@@ -4,10 +4,15 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from ..dialects.types import check_one_block
+
 
 def functions_of(module: ModuleOp) -> list[FuncOp]:
-    """The functions of a module that have a body; none where all are lowered to codelets or instructions."""
-    return [op for op in module.body.ops if isinstance(op, FuncOp) and op.body.blocks]
+    """The functions of a module that have a body; none where all are lowered to codelets or instructions.
+
+    `TilewrightError` (kind `unsupported`) for one of several blocks.
+    """
+    return [check_one_block(op) for op in module.body.ops if isinstance(op, FuncOp) and op.body.blocks]
 
 
 def copy_into(block: Block, value: SSAValue, known: dict[SSAValue, SSAValue]) -> None:

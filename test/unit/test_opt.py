@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tilewright.driver import pipeline_text
 from tilewright.opt import describe, main
 
 ROOT = Path(__file__).parents[2]
@@ -131,3 +132,27 @@ def test_unknown_ending_is_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFix
     path.write_text("")
     assert main([str(path)]) == 2
     assert "'txt'" in capsys.readouterr().err
+
+
+ODD_FUNCTIONS = {
+    "of branches": (
+        "(%x: tensor<2xf32>) -> tensor<2xf32> {\n  cf.br ^a(%x : tensor<2xf32>)\n"
+        "^a(%y: tensor<2xf32>):\n  func.return %y : tensor<2xf32>\n}",
+        "expected a function of one block, found 2 blocks",
+    ),
+    "of no tensor": ("(%x: f32) -> f32 {\n  func.return %x : f32\n}", "expected a tensor, found f32"),
+    "of no elements": ("(%x: tensor<0x3xf32>) -> tensor<0x3xf32> {\n  func.return %x : tensor<0x3xf32>\n}", ""),
+    "of nothing": ("() {\n  func.return\n}", ""),
+}
+
+
+@pytest.mark.parametrize("name", ODD_FUNCTIONS)
+def test_odd_functions(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Also where passes come in an order that makes no sense."""
+    text, words = ODD_FUNCTIONS[name]
+    path, load = tmp_path / "x.mlir", 'load-target{target="tiny"}'
+    path.write_text(f"func.func @main{text}")
+    for passes in (pipeline_text("tiny"), f"{load},convert-nest-to-codelet,convert-graph-to-nest", "dram-schedule"):
+        code, err = main([str(path), "-p", passes]), capsys.readouterr().err
+        assert code in (0, 1)
+        assert words in err or passes == "dram-schedule"

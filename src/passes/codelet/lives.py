@@ -6,7 +6,7 @@ that touches it to the last; the locals of an operation's codelets live with it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 
 from xdsl.ir import Operation, SSAValue
 
@@ -134,7 +134,7 @@ class Lives:
     def used_bytes(self, memory: Memory) -> list[int]:
         """Bytes of a memory that are in use at each operation, the locals of the next one included."""
         own = [item.size_bytes for item in self.scratch(memory, 1)]
-        used = [size + following for size, following in zip(own, [*own[1:], 0], strict=True)]
+        used = [size + following for size, following in zip_longest(own, own[1:], fillvalue=0)]
         for op in self.open_tensors(memory):
             (first, last), size = self.lives[op], self.size_bytes(op)
             for moment in range(first, last + 1):

@@ -341,8 +341,11 @@ class ScheduleTable:
 
 
 def schedule_table(function: func.FuncOp) -> ScheduleTable:
-    """The layer table of a function of one block."""
+    """The layer table of a function of one block; `TilewrightError` (kind `shape`) for a map of no elements."""
     block = function.body.block
+    for value in (*block.args, *(result for op in block.ops for result in op.results)):
+        if 0 in shape_of(value):
+            raise TilewrightError("shape", f"@{function.sym_name.data}", "maps with elements", str(value.type))
     batch = samples_of(block)
     made = ScheduleLayers(function.sym_name.data, block, batch)
     network = made.network()

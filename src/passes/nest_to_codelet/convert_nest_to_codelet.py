@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -20,7 +20,7 @@ from ...dialects.graph import WeightOp
 from ...dialects.nest import GroupOp, JoinOp
 from ...dialects.nest import RowsOp as NestRowsOp
 from ...dialects.nest import ViewOp as NestViewOp
-from ...dialects.types import Role, bytes_of, shape_of
+from ...dialects.types import Role, bytes_of, element_of, shape_of
 from ...errors import InfeasibleError, TilewrightError
 from ...interpreters.graph import argument_names, result_names
 from ...machine import Machine
@@ -261,8 +261,7 @@ class _Converter:
         self.block.add_ops(build_copy(self.machine, name, self._value(value), op.result))
 
     def _surrogate(self, value: SSAValue) -> SurrogateType:
-        assert isinstance(value.type, TensorType)
-        return SurrogateType.get(value.type.get_shape(), value.type.element_type, self.memory)
+        return SurrogateType.get(shape_of(value), element_of(value), self.memory)
 
 
 def _result_name(op: GroupOp, result: SSAValue) -> str:
