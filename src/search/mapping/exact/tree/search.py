@@ -183,8 +183,7 @@ class Search:
         if self.later(start, (bound, spread, family, kept)):
             return
         start = self.estimates.by_tables(spread, kept, bound, self.best.enough)
-        low, searched = self.dive(start, spread, kept)
-        self.settled_low, start = min(self.settled_low, low), max(start, searched)
+        self.dive(start, spread, kept)
         if self.later(start, (bound, spread, family, kept)):
             return
         improved = max(start, bound)
@@ -201,23 +200,17 @@ class Search:
         else:
             self.estimates.forget(spread, kept)
 
-    def dive(self, start: float, spread: Spread, kept: Kept) -> tuple[float, float]:
-        """Look for a good mapping in a skeleton whose bound by tables is well below the best so far.
-
-        Answers a lower bound of those that are not settled, and below what objective all others have been searched.
-        """
-        low, done, target = inf, False, min(self.best.value, start * DEEP)
+    def dive(self, start: float, spread: Spread, kept: Kept) -> None:
+        """Look for a good mapping in a skeleton whose bound by tables is well below the best so far."""
         if start * DIVE < self.best.value and self.in_vain < DIVES:
             if start >= self.best.enough:  # tables that a walk needs may not have been made
                 self.estimates.by_tables(spread, kept, start, inf)
             self.settling.diving, before, until = all(self.settling.plain), self.best.value, self.until
             if self.last < inf:  # a search that began late would have no dive else
                 self.until = max(until, min(self.last, processor_seconds() + DIVE_SECONDS))
-            low, done = self.explore(spread, kept, target, DIVE_NODES)
-            done = done and not self.settling.diving
+            self.explore(spread, kept, min(self.best.value, start * DEEP), DIVE_NODES)
             self.settling.diving, self.until = False, until
             self.in_vain = 0 if self.best.value < before or self.model.perfect else self.in_vain + 1
-        return (low, target) if done else (inf, 0.0)
 
     def later(self, start: float, node: Node) -> bool:
         """Whether nothing is to be done for a skeleton because of a new bound `start`, now or ever."""
