@@ -43,6 +43,7 @@ PASSES_BY_FOLDER = {
         "nest-unroll",
         "nest-map",
         "nest-band",
+        "nest-fold-moves",
         "nest-split-weights",
         "nest-split-joins",
         "nest-schedule",

@@ -179,6 +179,7 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     return (
         "" if scheduled else "graph-fuse",
         f"convert-graph-to-nest{{in_place=true{by_sample}}}" if scheduled else "convert-graph-to-nest",
+        "nest-fold-moves" if scheduled else "",
         "nest-split-joins" if room.split_joins else "",
         "nest-band" if room.band else "",
         f"nest-split-weights{parts}" if scheduled and not options.schedule else "",
