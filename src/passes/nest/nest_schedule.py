@@ -214,7 +214,7 @@ class Reader:
     def _ways(self, start: int, stop: int, counts: Sequence[int]) -> list[Rows]:
         """Layers so many rows at a time, where they can.  Those of the same forms are asked about once."""
         layers, found = tuple(self.layers[start:stop]), list[Rows]()
-        if any(map(_mixes_samples, layers)):
+        if any(map(_mixes_samples, layers)) or len({shape_of(layer.result)[:1] for layer in layers}) > 1:
             return []
         group = FusedGroup(self.machine, layers, WHOLE_TILE)
         try:

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 import tilewright
-from tilewright import CompileOptions
+from tilewright import CompileOptions, import_onnx
 from tilewright.backends.program import Program
 from tilewright.driver import groups
 from tilewright.driver.lowering import Lowering
-from tilewright.driver.pipelines import Room, Target
+from tilewright.driver.pipelines import Room, Target, pipeline_text
 from tilewright.driver.schedule_ways import fastest_schedule
 from tilewright.errors import TilewrightError
 
+from ...networks.patterns import sequence_first
 from ...random_networks import hostile
 
 PAGE = Path(__file__).parents[3] / "docs" / "default-flow.md"
@@ -69,3 +70,12 @@ def test_ways_that_cannot_be_compiled_are_told(tried: bool, monkeypatch: pytest.
     refused = [way for way in ways.values() if way.error]
     assert refused
     assert all("expected a proof, found none" in way.error for way in refused)
+
+
+def test_layers_that_run_in_rows_together_have_as_many_samples():
+    """Scores of heads, and the values of tokens, which have nothing to do with them, fit in rows: the proof says so."""
+    target = "cocco_npu:GBUF.banks=4,GBUF.depth=512,DRAM->GBUF.bandwidth=1"
+    options = CompileOptions(partition="schedule")
+    lowering = Lowering(import_onnx(sequence_first()), options, None, "attention")
+    program = lowering.program(pipeline_text(target, options, room=Room(overlap=True)))
+    assert program.predicted["cycles"] >= program.lower_bound["cycles"]
