@@ -357,12 +357,14 @@ class Search:
         return {place for place, layer in enumerate(self.network.layers) if number in layer.makes}
 
     def leave(self, places: set[int]) -> None:
-        """Layers that are tiled from DRAM, with all that make parts of the same maps."""
+        """Layers that are tiled from DRAM, where what they touch then lies, with all that make parts of such maps."""
         while places:
             self.offchip |= places
-            parts = {n for place in places for n in self.network.layers[place].makes if len(self.makers(n)) > 1}
-            self.kept -= parts
-            places = {place for n in parts for place in self.makers(n)} - self.offchip
+            layers = [self.network.layers[place] for place in places]
+            touched = {n for layer in layers for n in (*layer.reads, *layer.makes)}
+            self.kept -= touched
+            parts = [makers for n in touched if len(makers := self.makers(n)) > 1]
+            places = {place for makers in parts for place in makers} - self.offchip
 
 
 def plan(network: Network, rows_of: RowsOf, share: float = 0.5, spans: Iterable[Span] = ()) -> Plan:

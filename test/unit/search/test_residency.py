@@ -368,6 +368,7 @@ def test_a_map_that_is_made_in_parts_is_kept_or_no_part_runs_on_chip(seed: int):
         found = plan(network, no_rows, spans=[Span(0, stop, reload=reload)])
         apart = {step.start for step in found.steps if step.rows == OFFCHIP}
         assert not any(place in span for place in apart for span in found.spans)
+        assert not any(found.kept & {*layers[place].reads, *layers[place].makes} for place in apart)
         for number in range(1, len(sizes)):
             makers = {place for place, layer in enumerate(layers) if number in layer.makes}
             assert len(makers) == 1 or number in found.kept or makers <= apart
