@@ -6,11 +6,13 @@ import pytest
 
 from tilewright import load_target
 from tilewright.backends.assembler import assemble, disassemble
-from tilewright.backends.words import FORMATS, read_words, write_words
+from tilewright.backends.words import DIGITS, read_words, write_words
 from tilewright.errors import TilewrightError
 from tilewright.frontends.acg import target_files
 from tilewright.machine import Machine
 from tilewright.machine.encoding import encode
+
+FORMATS = ("binary", *DIGITS)
 
 MACHINES = {name: load_target(name) for name in target_files()}
 WITH_WORDS = [name for name, machine in MACHINES.items() if machine.words]

@@ -7,6 +7,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects import graph
 from tilewright.dialects.types import (
+    bytes_of,
     dtype_of,
     element_of,
     element_type,
@@ -15,7 +16,6 @@ from tilewright.dialects.types import (
     is_element_type,
     shape_of,
     si8,
-    size_bytes,
     tensor,
     tensor_of,
     tensor_type,
@@ -54,9 +54,9 @@ def test_unknown_types_are_refused():
 def test_tensors():
     type_ = tensor_of(np.zeros((2, 3), ">i4"))
     assert type_ == tensor((2, 3), i32)
-    assert size_bytes(type_) == 24
     value = graph.WeightOp("w", type_).result
     assert shape_of(value) == (2, 3)
     assert element_of(value) == i32
     assert tensor_type(value) == type_
-    assert size_bytes(tensor((), f32)) == 4
+    assert bytes_of(value) == 24
+    assert bytes_of(graph.WeightOp("w", tensor((), f32)).result) == 4
