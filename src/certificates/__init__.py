@@ -3,6 +3,6 @@
 The theory is docs/exact-mapper.md, whose statements the functions name.
 """
 
-from .check import Certificate, Follower, check_certificate
+from .check import Certificate, check_certificate
 
-__all__ = ["Certificate", "Follower", "check_certificate"]
+__all__ = ["Certificate", "check_certificate"]

@@ -1,6 +1,6 @@
 """Mapping kernels and networks on machines: what a person calls both, the search, and the answer."""
 
-from ..frontends.machine_files import is_map_only, is_threads
+from ..frontends.machine_files import is_map_only
 from .answer import LayerMapping
 from .compile import compile_threads
 from .hand import price_ir
@@ -21,7 +21,6 @@ __all__ = [
     "find_architecture",
     "find_layers",
     "is_map_only",
-    "is_threads",
     "map_kernel",
     "map_layers",
     "map_network",

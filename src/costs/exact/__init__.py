@@ -4,7 +4,7 @@ Imperfect factors, sliding windows counted element by element, words of differen
 docs/cost-model.md for the definition and for each difference from Timeloop's model.
 """
 
-from .axes import axes_of, distinct
+from .axes import axes_of
 from .batch import BatchTotals, price_batch
 from .model import ExactPrices, TensorTotals, dram_bits, dram_bytes, evaluate
 from .validity import violations_of
@@ -14,7 +14,6 @@ __all__ = [
     "ExactPrices",
     "TensorTotals",
     "axes_of",
-    "distinct",
     "dram_bits",
     "dram_bytes",
     "evaluate",

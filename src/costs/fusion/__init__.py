@@ -6,9 +6,9 @@ Capacity-Communication Optimization", ASPLOS 2024, sections 3, 4.1 and 5.
 
 from .graph import POINT, WHOLE, Edge, Input, Layer, LayerGraph, Shape, Window, layer_graph
 from .of_machine import platform_of
-from .pricer import CostTable, SubgraphPricer
+from .pricer import SubgraphPricer
 from .schedule import scheme_of
-from .scheme import Axis, Held, Region, RegionManager, RingPadding, Scheme, Update
+from .scheme import Axis, Held, Region, RegionManager, RingPadding, Scheme
 from .values import Buffers, Metric, Platform, SubgraphCost
 
 __all__ = [
@@ -16,7 +16,6 @@ __all__ = [
     "WHOLE",
     "Axis",
     "Buffers",
-    "CostTable",
     "Edge",
     "Held",
     "Input",
@@ -31,7 +30,6 @@ __all__ = [
     "Shape",
     "SubgraphCost",
     "SubgraphPricer",
-    "Update",
     "Window",
     "layer_graph",
     "platform_of",

@@ -4,21 +4,8 @@ J. Cai et al., "SoMa", HPCA 2025, section IV.  Tiles and tensors are those that 
 find for a fusion; what a schedule says of each is checked here.
 """
 
-from .price_file import Times, times_of, transfer_cycles
-from .values import (
-    INPUT,
-    OUTPUT,
-    WEIGHT,
-    Choices,
-    Move,
-    Parsed,
-    Tensor,
-    Tile,
-    check_capacity,
-    check_schedule,
-    live_ranges,
-    parse,
-)
+from .price_file import times_of, transfer_cycles
+from .values import INPUT, OUTPUT, WEIGHT, Choices, Move, Parsed, Tensor, Tile, check_capacity, check_schedule, parse
 
 __all__ = [
     "INPUT",
@@ -29,10 +16,8 @@ __all__ = [
     "Parsed",
     "Tensor",
     "Tile",
-    "Times",
     "check_capacity",
     "check_schedule",
-    "live_ranges",
     "parse",
     "times_of",
     "transfer_cycles",

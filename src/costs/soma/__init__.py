@@ -7,7 +7,7 @@ layers cause no traffic in the buffer, groups too wide for a core's MACs are nev
 and a producer's tile spans all channels of the concatenation that its reader in the same fused group makes.
 """
 
-from .hardware import CoreArray, Hardware, hardware
+from .hardware import Hardware, hardware
 from .tiling import FusedGroup, Fusion
 
-__all__ = ["CoreArray", "FusedGroup", "Fusion", "Hardware", "hardware"]
+__all__ = ["FusedGroup", "Fusion", "Hardware", "hardware"]

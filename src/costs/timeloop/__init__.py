@@ -4,18 +4,8 @@ The tool: A. Parashar et al., "Timeloop: A Systematic Approach to DNN Accelerato
 4cf6d4c of March 2025.  Covered: dense tensors, perfectly factorised mappings, one chain of storage levels.
 """
 
-from .batch_model import BatchPrices, price_batch
+from .batch_model import price_batch
 from .model import evaluate, violations_of
-from .report import LevelReport, NetworkReport, Prices, TensorReport, Violation
+from .report import Prices, TensorReport
 
-__all__ = [
-    "BatchPrices",
-    "LevelReport",
-    "NetworkReport",
-    "Prices",
-    "TensorReport",
-    "Violation",
-    "evaluate",
-    "price_batch",
-    "violations_of",
-]
+__all__ = ["Prices", "TensorReport", "evaluate", "price_batch", "violations_of"]

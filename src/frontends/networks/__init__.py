@@ -55,4 +55,4 @@ def network_module(
     return image_module(network(name), maker, batch)
 
 
-__all__ = ["NAMES", "PRECISIONS", "Precision", "network_module"]
+__all__ = ["NAMES", "PRECISIONS", "network_module"]

@@ -8,6 +8,6 @@ groups.  `<network>_wu` is the weight update of each layer.  Kernels of tensor a
 and SuiteSparse tensors, dense; `_padded` ones are rounded up to products of small primes.
 """
 
-from .tables import NETWORKS, convolution, einsum, layer, layer_names, layers, weight_update
+from .tables import NETWORKS, convolution, einsum, layer, layer_names, layers
 
-__all__ = ["NETWORKS", "convolution", "einsum", "layer", "layer_names", "layers", "weight_update"]
+__all__ = ["NETWORKS", "convolution", "einsum", "layer", "layer_names", "layers"]

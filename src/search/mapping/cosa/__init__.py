@@ -11,6 +11,6 @@ multicasts and weights a little differently.  The paper has none of these consta
 """
 
 from .objective import Weights
-from .solve import Placed, place, solve
+from .solve import place, solve
 
-__all__ = ["Placed", "Weights", "place", "solve"]
+__all__ = ["Weights", "place", "solve"]

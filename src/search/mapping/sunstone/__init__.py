@@ -6,7 +6,7 @@ differs from the paper and its code: choices are priced by the cost model that t
 machine idealised, and orders are chosen once more when all factors are known.  Factors are perfect.
 """
 
-from .orders import Order, Reuse, orders_of, reuse_of
+from .orders import Order, orders_of, reuse_of
 from .solve import solve
 
-__all__ = ["Order", "Reuse", "orders_of", "reuse_of", "solve"]
+__all__ = ["Order", "orders_of", "reuse_of", "solve"]
