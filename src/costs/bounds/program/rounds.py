@@ -64,7 +64,7 @@ class _Link(NamedTuple):
     keeps: bool = False
 
 
-class _Layer(NamedTuple):
+class Layer(NamedTuple):
     """Bytes of the weights of a layer, and what is made before one of them is read last for so many elements, by parts
     and steps: `before` of all channels; `channels` of all channels that it reads, of which some may be read before.
     """
@@ -93,7 +93,7 @@ class Rounds:
     made: Floats
     cycles: Floats
     left: Floats
-    layers: Sequence[_Layer]
+    layers: Sequence[Layer]
     room_bytes: int
     load_rate: float
 
@@ -148,7 +148,7 @@ def rounds_of(
     cycles: Floats,
     sizes: Mapping[int, int],
     reader: tuple[Step, Read, ReadOnce],
-) -> tuple[Floats, Floats, list[_Layer]] | None:
+) -> tuple[Floats, Floats, list[Layer]] | None:
     """`made`, `left` and `layers` of the rounds of a map whose elements `reader` reads with weights of their own.
 
     `cycles` are those of a point of each of `steps`; `sizes` bytes of the weights that are read, by value.
@@ -200,7 +200,7 @@ class _Layers:
     positions: NDArray[np.int64]
     lines: dict[tuple[int, bool], tuple[Floats, Floats] | None] = field(default_factory=dict[Any, Any])
 
-    def before(self, value: int) -> Iterator[_Layer]:
+    def before(self, value: int) -> Iterator[Layer]:
         """Those of a chain of steps, last ones first."""
         shape = self.chains.shapes[value]
         links = list(self._links(value, (len(shape) - 2, len(shape) - 1)))
@@ -273,12 +273,12 @@ class _Layers:
             and not own & places
             and sum(other.value == weight.value for other in readers) == 1
             and all({*form.names} <= own and _is_plain(form, step, size) for form, size in channels if size > 1)
-            and all({*form.names} - {name} <= own and form.coefficient(name) == 1 for form, name in taps)
-            and all(len(form.names) <= 2 for form, _ in taps)
+            and all(form.coefficient(name) == 1 and len(_taps_of(form, name, step)) <= 1 for form, name in taps)
+            and all({dim for dim, _ in _taps_of(form, name, step)} <= own for form, name in taps)
         )
         return weight.value if is_known else None
 
-    def _layer(self, size: int, links: Sequence[_Link], windows: Windows) -> _Layer:
+    def _layer(self, size: int, links: Sequence[_Link], windows: Windows) -> Layer:
         """A layer that reads these windows of what the first of some links makes."""
         before, channels = (np.zeros((len(self.positions), len(self.column))) for _ in range(2))
         mixes, keeps = False, True
@@ -288,7 +288,7 @@ class _Layers:
                 (before if mixes else channels)[:, at] = self._points(link, windows, mixes)
             mixes, keeps = mixes or link.mixes, keeps and link.keeps
             windows = _through(link, windows)
-        return _Layer(size, before, channels)
+        return Layer(size, before, channels)
 
     def _points(self, link: _Link, windows: Windows, is_whole: bool) -> Floats:
         """Of all channels at the places of windows, as each channel has: as many as the most parts need."""
@@ -312,6 +312,11 @@ def _one(items: Sequence[_Item]) -> _Item | None:
 def _is_plain(form: Affine, step: Step, size: int) -> bool:
     """Whether a dim alone goes along an axis."""
     return len(form.names) == 1 and form.const == 0 and form.terms[0][1] == 1 and step.extents[form.names[0]] == size
+
+
+def _taps_of(form: Affine, name: str, step: Step) -> list[tuple[str, int]]:
+    """The other dims of a form, with their factors."""
+    return [(dim, factor) for dim, factor in form.terms if dim != name and step.extents[dim] > 1]
 
 
 def _single(size: int) -> Along:
@@ -352,7 +357,7 @@ def _taps(link: _Link, read: Read, windows: Windows, shapes: Sequence[Sequence[i
     for axis, at, (window,) in zip(link.axes, link.following, windows, strict=True):
         form, size = read.forms[at], shapes[read.value][at]
         (name,) = link.step.kernel.target.forms[axis].names
-        taps = [(factor, link.step.extents[dim]) for dim, factor in form.terms if dim != name] or [(0, 1)]
+        taps = [(factor, link.step.extents[dim]) for dim, factor in _taps_of(form, name, link.step)] or [(0, 1)]
         moved = [form.const + factor * tap for factor, extent in taps for tap in range(extent)]
         found.append([Along(np.clip(window.low + by, 0, size), np.clip(window.high + by, 0, size)) for by in moved])
     return tuple(found)
