@@ -109,9 +109,7 @@ class Pricer:
         return value.item() if isinstance(value, np.generic) else value
 
     def best(self, match: Match, tile: Mapping[str, int]) -> Binding:
-        """The binding of a tile with the fewest cycles (issues cost too); of equals, that with fewest where one dim has
-        a single iteration, as where rings are cut: the first of these.
-        """
+        """The binding of a tile with the fewest cycles (issues cost too); the first of equals."""
         dims = tuple((dim, tile[dim]) for dim, _ in match.slots)
         key = match.capability.node, match.capability.name, match.slots, dims
         if key not in self._best:
@@ -125,12 +123,6 @@ class Pricer:
         splits = self._of(match.capability).splits
         return Binding(bound, min(splits, key=lambda one: self.issue_cycles(match, Binding(bound, one), env)))
 
-    @staticmethod
-    def _single_cycles(costs: _Costs, extents: Mapping[str, Any], dim: str) -> Any:
-        """Cycles of issues with one iteration of a dim."""
-        env = {**extents, dim: 1, "ops": extents["ops"] // extents[dim]}
-        return np.broadcast_to(np.asarray(costs.cycles({**env, **costs.ways})), (len(extents[dim]), len(costs.splits)))
-
     def _search(self, match: Match, tile: Mapping[str, int]) -> Binding:
         costs = self._of(match.capability)
         options = assignments(match, tile)
@@ -140,11 +132,8 @@ class Pricer:
         per_issue = np.asarray(costs.cycles({**stacked, **costs.ways}))
         fewest = np.array([len(choice) for choice in costs.splits])
         cost = (per_issue + ISSUE_CYCLES) * issues + 0.001 * fewest
-        least = cost.min(axis=1)
-        single = np.sum([self._single_cycles(costs, stacked, dim.name) for dim in match.capability.dims], axis=0)
-        equal = np.nonzero(least == least.min())[0]
-        chosen = int(min(equal, key=lambda option: single[option, cost[option].argmin()]))
-        return Binding(options[chosen], costs.splits[int(cost[chosen].argmin())])
+        at = np.unravel_index(int(np.argmin(cost)), cost.shape)
+        return Binding(options[int(at[0])], costs.splits[int(at[1])])
 
 
 def _make_room(answers: dict[Any, Any]) -> None:
