@@ -44,6 +44,13 @@ class Affine:
         """The value at a point."""
         return self.const + sum(coefficient * point[name] for name, coefficient in self.terms)
 
+    def substitute(self, forms: Mapping[str, Affine]) -> Affine:
+        """Replaces names by affine forms; names that are not in `forms` stay."""
+        result = Affine(self.const)
+        for name, coefficient in self.terms:
+            result = result + forms.get(name, Affine(0, ((name, 1),))).scale(coefficient)
+        return result
+
     def scale(self, factor: int) -> Affine:
         """`factor` times this."""
         return make_affine(self.const * factor, {name: value * factor for name, value in self.terms})
