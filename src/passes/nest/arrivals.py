@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import prod
-from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from xdsl.dialects.func import ReturnOp
@@ -50,13 +49,6 @@ class Way(NamedTuple):
     work: float = 0.0
 
 
-class Made(NamedTuple):
-    """When the last of a map is made, in cycles, and whether it is made in rows."""
-
-    end: float
-    by_rows: bool
-
-
 class MovedMaps(NamedTuple):
     """Cycles of the channel of DRAM for maps that a layer is the first to load, and for those of it that are stored."""
 
@@ -76,15 +68,13 @@ def nearly_least(ways: list[Way], slack: float = SLACK) -> list[Way]:
 class Arrivals:
     """What has come from DRAM, and when each unit ends, if loads follow each other without a break; in cycles.
 
-    Units work side by side: a layer waits for its weights, for those before it that keep the same unit busy, and for
-    the maps that it reads: for all of each, or for first pieces where both layers are made in rows, or both in others.
+    Units work side by side: a layer waits for its weights, and for those before it that keep the same unit busy.
     """
 
     machine: Machine
     arrived: float = 0.0
     ended: dict[str, float] = field(default_factory=dict[str, float])
     known: set[SSAValue] = field(default_factory=set[SSAValue])
-    made: dict[SSAValue, Made] = field(default_factory=dict[SSAValue, "Made"])
 
     def __post_init__(self) -> None:
         self.bytes_per_cycle = platform_of(self.machine).dram_bytes_per_cycle
@@ -102,21 +92,18 @@ class Arrivals:
         self.known |= {*weights, *group.outside}
         again = group.samples if RELOADED in layer.op.attributes else 1
         self.arrived += again * self._dram_cycles(weights)
-        read = [self.made[piece.root] for pieces in layer.maps.values() for piece in pieces if piece.root in self.made]
-        end = max(self.arrived + way.latency, self.end_in_pieces(way, read))
+        end = max(self.ended.get(way.unit, 0.0), self.arrived) + way.latency
         arrives_in_pieces = any(bytes_of(value) > PIECE_BYTES for value in weights)
         for cut in (nearly_least(ways), nearly_least(ways, FINER) if arrives_in_pieces else []):
-            others = [(other, self.end_in_pieces(other, read)) for other in cut if cuts_weights(layer, other.tree)]
-            least = min((ends for _, ends in others), default=end)
+            others = [other for other in cut if cuts_weights(layer, other.tree)]
+            least = min(map(self.end_in_pieces, others), default=end)
             if least < end - GAIN * way.latency:
-                ends = [other for other, ends in others if ends <= least + NEARLY * way.latency]
+                ends = [other for other in others if self.end_in_pieces(other) <= least + NEARLY * way.latency]
                 summed = [other for other in ends if _is_summed(layer, other)]
-                soonest = min(others, key=itemgetter(1))[0]
-                way = min(summed, key=lambda other: other.pieces) if summed else soonest
-                end = self.end_in_pieces(way, read)
+                way = min(summed, key=lambda other: other.pieces) if summed else min(others, key=self.end_in_pieces)
+                end = self.end_in_pieces(way)
                 break
         self.ended[way.unit] = end
-        self.made |= dict.fromkeys(layer.made.values(), Made(end, way.by_rows))
         self.arrived += moved.loaded
         return way
 
@@ -129,11 +116,9 @@ class Arrivals:
     def _dram_cycles(self, values: Iterable[SSAValue]) -> float:
         return sum(bytes_of(value) for value in values) / self.bytes_per_cycle
 
-    def end_in_pieces(self, way: Way, read: Iterable[Made] = ()) -> float:
-        """When a layer ends that works on the first pieces of its weights while others come, and on maps `read`."""
-        last_piece = way.latency / way.pieces
-        begun = [one.end + (last_piece if one.by_rows == way.by_rows else way.latency) for one in read]
-        return max(self.ended.get(way.unit, 0.0) + way.latency, self.arrived + last_piece, *begun)
+    def end_in_pieces(self, way: Way) -> float:
+        """When a layer ends that works on the first pieces of its weights while others come."""
+        return max(self.ended.get(way.unit, 0.0) + way.latency, self.arrived + way.latency / way.pieces)
 
 
 MOST_PIECES, PIECE_BYTES = 16, 16384

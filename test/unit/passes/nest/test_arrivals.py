@@ -16,7 +16,7 @@ from tilewright.driver.models import make_context
 from tilewright.driver.pipelines import parse_passes
 from tilewright.frontends.acg import load_target
 from tilewright.frontends.integer_layers import IntegerLayers
-from tilewright.passes.nest.arrivals import RUN_BYTES, Arrivals, Made, Way, cuts_weights, outermost_cut
+from tilewright.passes.nest.arrivals import RUN_BYTES, Arrivals, Way, cuts_weights, outermost_cut
 from tilewright.passes.nest_to_codelet.fused_layers import FusedGroup
 from tilewright.passes.nest_to_codelet.fused_marks import marked_groups
 from tilewright.passes.nest_to_codelet.fused_tiles import whole_trees
@@ -49,15 +49,6 @@ def test_layers_of_other_units_do_not_wait_for_each_other() -> None:
     assert arrivals.end_in_pieces(Way(80, 4, (), unit="VP")) == 1080
     arrivals.arrived = 500.0
     assert arrivals.end_in_pieces(Way(80, 4, (), unit="MX")) == 520
-
-
-def test_a_layer_waits_for_all_of_a_map_that_is_made_in_other_pieces() -> None:
-    arrivals = Arrivals(load_target("edge16"), arrived=500.0)
-    rows, channels = Way(80, 4, (), by_rows=True, unit="VP"), Way(80, 4, (), unit="VP")
-    read = [Made(1000.0, by_rows=True)]
-    assert arrivals.end_in_pieces(rows, read) == 1020
-    assert arrivals.end_in_pieces(channels, read) == 1080
-    assert arrivals.end_in_pieces(channels, [Made(1000.0, by_rows=False)]) == 1020
 
 
 HALF = '"0x0000003F"'
