@@ -31,7 +31,7 @@ def test_words_of_all_ways_are_those_on_the_page():
     """In the first column of its table."""
     changed = {name: CHANGED.get(name, not default) for name, default in Room._field_defaults.items()}
     rooms = [Room()._replace(**{name: value}) for name, value in changed.items() if name not in UNNAMED]
-    rooms += [Room(unfold=True, unfold_worth=1), Room(holes=True, slack=0)]
+    rooms += [Room(unfold=True, unfold_worth=1), Room(holes=True, slack=0), Room(cuts=(5, 10))]
     text = ", ".join(room.words for room in rooms)
     text = (
         text.replace(" after", ", after").replace(" (rows not counted)", ", rows not counted").replace(" (slack 0)", "")
