@@ -8,11 +8,26 @@ bytes are in the module's resources.  Shapes are static, but for graphs that are
 
 from xdsl.ir import Dialect
 
-from .base import KIND_ATTRIBUTES, BinaryKind, LayerOp, PadMode, PoolKind, ReduceKind, UnaryKind, name_of, set_name
+from .base import (
+    KIND_ATTRIBUTES,
+    BinaryKind,
+    BinaryKindAttr,
+    LayerOp,
+    PadMode,
+    PadModeAttr,
+    PoolKind,
+    PoolKindAttr,
+    ReduceKind,
+    ReduceKindAttr,
+    UnaryKind,
+    UnaryKindAttr,
+    name_of,
+    set_name,
+)
 from .elementwise import BinaryOp, CastOp, ClipOp, SelectOp, UnaryOp
 from .extents import ExtentsAttr
 from .groups import FusedGroupOp, GroupOp, LayerGroupOp, YieldOp, region_of
-from .layers import ConvOp, GemmOp, MatmulOp, PoolOp, ReduceOp, UnfoldOp
+from .layers import ConvOp, GemmOp, MatmulOp, PoolOp, ReduceOp, UnfoldOp, window_of
 from .movement import (
     ConcatOp,
     ExpandOp,
@@ -73,6 +88,7 @@ __all__ = [
     "LONGEST_ROW",
     "BatchNormOp",
     "BinaryKind",
+    "BinaryKindAttr",
     "BinaryOp",
     "CastOp",
     "ClipOp",
@@ -92,11 +108,14 @@ __all__ = [
     "LrnOp",
     "MatmulOp",
     "PadMode",
+    "PadModeAttr",
     "PadOp",
     "PoolKind",
+    "PoolKindAttr",
     "PoolOp",
     "QuantizeOp",
     "ReduceKind",
+    "ReduceKindAttr",
     "ReduceOp",
     "RequantizeOp",
     "ReshapeOp",
@@ -107,6 +126,7 @@ __all__ = [
     "StandardizeOp",
     "TransposeOp",
     "UnaryKind",
+    "UnaryKindAttr",
     "UnaryOp",
     "UnfoldOp",
     "WeightOp",
@@ -117,4 +137,5 @@ __all__ = [
     "name_of",
     "region_of",
     "set_name",
+    "window_of",
 ]
