@@ -194,9 +194,10 @@ class Search:
         crossing = max(0.0, traffic - beside)
         scratch = max(layer.scratch_bytes for layer in layers)
         need = passing + 2 * scratch
-        if (staying := self.staying_bytes(start)) and network.weight_capacity_bytes is None:
-            need += staying - layers[0].weight_bytes
-        elif staying > (network.weight_capacity_bytes or inf):
+        staying = self.staying_bytes(start)
+        if network.weight_capacity_bytes is None:
+            need += max(0, staying - layers[0].weight_bytes)
+        elif staying > network.weight_capacity_bytes:
             return None, inf
         whole: tuple[Step | None, float] = None, inf
         if len(layers) == 1:
