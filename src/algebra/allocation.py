@@ -191,11 +191,11 @@ def allocate(ranges: Sequence[LiveRange], limit_bytes: int, align_bytes: int, la
     if bump.end >= MOST_BYTES:
         return Allocation(apart, bump.end, bump.end, bump.end - limit_bytes, len(ranges) - 1)
 
-    columns = np.array(ranges, np.int64).reshape(-1, 3)
-    start, end, sizes = columns[:, 0], columns[:, 1], -(-columns[:, 2] // align_bytes) * align_bytes
+    start, end, given = np.array(ranges, np.int64).reshape(-1, 3).T.copy()
+    sizes = -(-given // align_bytes) * align_bytes
     need = _most_live(start, end, sizes)
     keys = (start, -sizes), (start, -sizes * (end - start)), (-sizes, start), (-sizes, -end)
-    orders = np.argsort(-columns[:, 2], kind="stable"), *(np.lexsort(key) for key in keys)
+    orders = np.argsort(-given, kind="stable"), *(np.lexsort(key) for key in keys)
     if last:
         orders = (np.lexsort((-sizes, np.isin(np.arange(len(ranges)), last))),)
     rounds = min(ROUNDS, max(len(orders), WORK // max(1, len(ranges) ** 2)))
@@ -224,9 +224,8 @@ def reused_late(
 
     Who takes bytes at once waits for those that had them.  Large buffers move first (`lengthen_reuse`).
     """
-
-    columns = np.array(ranges, np.int64).reshape(-1, 3)
-    start, end, sizes = columns[:, 0], columns[:, 1], -(-columns[:, 2] // align_bytes) * align_bytes
+    start, end, sizes = np.array(ranges, np.int64).reshape(-1, 3).T.copy()
+    sizes = -(-sizes // align_bytes) * align_bytes
     order = np.argsort(-sizes, kind="stable")
     given = np.array(addresses, np.int64)
     return tuple(lengthen_reuse(order, start, end, sizes, given, limit_bytes, REACH, SWEEPS).tolist())

@@ -195,7 +195,10 @@ def _announce_no_locks() -> None:
 
 _announce_no_locks()
 
-FOR_COMPILED_CODE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+KEPT: dict[str, Any] = {"cache": True, "no_cfunc_wrapper": True}
+"""Options of all functions: code is kept, and not callable from C."""
+
+FOR_COMPILED_CODE: dict[str, Any] = {"no_cpython_wrapper": True}
 """Options of a function that only compiled code calls: no wrapper is made that takes Python objects."""
 
 
@@ -207,7 +210,8 @@ def compile_with(**options: Any) -> Callable[[F], F]:
     """
     if INTERPRETED:
         return lambda function: function
-    return lambda function: cast(F, _once_for_all_constants(_dated_by_sources(njit(cache=True, **options)(function))))
+    compiler = njit(**KEPT, **options)
+    return lambda function: cast(F, _once_for_all_constants(_dated_by_sources(compiler(function))))
 
 
 def _dated_by_sources(dispatcher: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...costs.compiled import compiled, inner
+from ...costs.compiled import bare, compiled
 from .timed import Arrows
 
 Spans = NDArray[np.int64]
@@ -70,15 +70,25 @@ def dependences(spans: Spans, count: int) -> Arrows:
         high += (intervals - 1) * stride + (groups - 1) * pitch
         intervals[:] = groups[:] = 1
     first = np.searchsorted(number, np.arange(count + 1))
-    found: tuple[Any, Any] = _walk(first, spans, *_ranks(spans))
-    return Arrows(*found)
+    found: tuple[Any, Any] = _walk(first, spans, _ranks(spans))
+    starts, others = found
+    return Arrows(starts, others[: starts[-1]].copy())
 
 
-def _ranks(spans: Spans) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Where addresses at which intervals begin or end stand in the order of all of these.
+class _Ranks(NamedTuple):
+    """Where addresses at which intervals begin or end stand in the order of all of these, of which there are `total`.
 
-    Moves spans: memories one after another.  Those whose bytes are few for their intervals come first, and have a table
-    of all bytes; of the others it is the sorted addresses, which go on where the table ends.
+    In a `table` of bytes by their address; of `others` in the order of intervals.
+    """
+
+    table: NDArray[np.int32]
+    others: NDArray[np.int32]
+    total: int
+
+
+def _ranks(spans: Spans) -> _Ranks:
+    """Moves spans: memories one after another.  Those whose bytes are few for their intervals come first, with a table
+    of all bytes.
     """
     memory, low, high, intervals, stride, groups, pitch = spans.T[:7]
     last = high + (intervals - 1) * stride + (groups - 1) * pitch
@@ -94,7 +104,10 @@ def _ranks(spans: Spans) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         size = total if is_dense[each] else size
     used, far = np.zeros(size, np.bool_), np.empty(sum(counts[each] for each in ends if not is_dense[each]), np.int64)
     _mark(spans, used, far)
-    return np.cumsum(used, dtype=np.int32) - 1, np.unique(far)
+    table = np.cumsum(used, dtype=np.int32) - 1
+    dense = int(table[-1]) + 1 if size else 0
+    addresses, ranks = np.unique(far, return_inverse=True)
+    return _Ranks(table, (dense + ranks).astype(np.int32), dense + len(addresses))
 
 
 @compiled
@@ -111,49 +124,42 @@ def _mark(spans: Spans, used: NDArray[np.bool_], far: NDArray[np.int64]) -> None
                 count += 2
 
 
-@inner
+@bare
 def _interval(span: NDArray[np.int64], place: int) -> tuple[int, int]:
     """Where an interval of a span begins and ends."""
     base = place // span[INTERVALS] * span[PITCH] + place % span[INTERVALS] * span[STRIDE]
     return span[LOW] + base, span[HIGH] + base
 
 
-@inner
-def _rank(address: int, table: NDArray[np.int32], far: NDArray[np.int64]) -> int:
-    """The place of an address in the order of all at which intervals begin or end."""
-    if address < len(table):
-        return table[address]
-    near = table[-1] + 1 if len(table) else 0
-    return near + int(np.searchsorted(far, address))
-
-
 @compiled
-def _walk(
-    first: NDArray[np.int64], spans: Spans, table: NDArray[np.int32], far: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Dependences of instructions that touch spans `first[i]` to `first[i + 1]`, with the ranks of their ends.
+def _walk(first: NDArray[np.int64], spans: Spans, ranks: _Ranks) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Dependences of instructions that touch spans `first[i]` to `first[i + 1]`, and room for more.
 
     Bytes from one rank to the next are a segment.  Each has its last writer, and the list of those that read it since;
     with those of the segment before it goes as that.  Cell c of lists is instruction `reader[c]`, then list `rest[c]`;
-    `longer[c]` is c after one instruction.
+    `longer[c]` is c after one instruction, `passed[c]` the last one that walked through.
     """
-    count = len(first) - 1
-    segments = (table[-1] + 1 if len(table) else 0) + len(far)
-    writer, readers = np.full(segments, -1, np.int32), np.zeros(segments, np.int32)
-    reader, rest, longer = np.full(1024, -1, np.int32), np.full(1024, -1, np.int32), np.zeros(1024, np.int32)
-    passed = np.full(1024, -1, np.int32)  # the last instruction that walked through a cell
-    cells, found = 1, 0  # cell 0 is the empty list
+    count, dense = len(first) - 1, len(ranks.table)
+    writer, readers = np.full(ranks.total, -1, np.int32), np.full(ranks.total, 0, np.int32)
+    reader, rest = np.full(1024, -1, np.int32), np.full(1024, -1, np.int32)
+    longer, passed = np.full(1024, 0, np.int32), np.full(1024, -1, np.int32)
+    cells, found, given = 1, 0, 0  # cell 0 is the empty list
     met = np.full(count, -1, np.int32)  # the last instruction that was found to depend on one
-    starts, before = np.zeros(count + 1, np.int64), np.empty(4 * count + 16, np.int32)
+    starts, before = np.zeros(count + 1, np.int64), np.full(4 * count + 16, 0, np.int32)
     for number in range(count):
         if found + number + 1 > len(before):
-            before = np.concatenate((before, np.empty(len(before) + number, np.int32)))
+            before = np.concatenate((before, before))
         last_writer, last_cell, last_written, last_made = -2, -1, False, 0
         for row in range(first[number], first[number + 1]):
             written = spans[row, WRITTEN] != 0
             for place in range(spans[row, INTERVALS] * spans[row, GROUPS]):
                 low, high = _interval(spans[row], place)
-                for segment in range(_rank(low, table, far), _rank(high, table, far)):
+                if low < dense:
+                    low, high = ranks.table[low], ranks.table[high]
+                else:
+                    low, high = ranks.others[given], ranks.others[given + 1]
+                    given += 2
+                for segment in range(low, high):
                     other, cell = writer[segment], readers[segment]
                     if other == last_writer and cell == last_cell and written == last_written:
                         writer[segment], readers[segment] = number if last_written else other, last_made
@@ -168,11 +174,10 @@ def _walk(
                             continue
                         if longer[cell] == 0 or reader[longer[cell]] != number:
                             if cells == len(reader):
-                                more = np.full(cells, -1, np.int32)
-                                reader, rest = np.concatenate((reader, more)), np.concatenate((rest, more))
-                                longer = np.concatenate((longer, np.zeros_like(more)))
-                                passed = np.concatenate((passed, more))
+                                reader, rest = np.concatenate((reader, reader)), np.concatenate((rest, rest))
+                                longer, passed = np.concatenate((longer, longer)), np.concatenate((passed, passed))
                             reader[cells], rest[cells], longer[cell] = number, cell, cells
+                            longer[cells], passed[cells] = 0, -1
                             cells += 1
                         readers[segment] = last_made = longer[cell]
                         continue
@@ -185,4 +190,4 @@ def _walk(
                         cell = rest[cell]
                     writer[segment], readers[segment] = number, 0
         starts[number + 1] = found
-    return starts, before[:found].copy()
+    return starts, before

@@ -1,4 +1,4 @@
-"""Compiled: when instructions start, by a list schedule or in a given order, and what each of them waits for.
+"""When instructions start, by a list schedule or in a given order, and what each of them waits for.
 
 Instructions are rows of three columns: the unit, which works in order, a resource that is occupied alone, and cycles.
 What one depends on is `before[first[i]:first[i + 1]]`, for all of them.
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...costs.compiled import compiled, inner
+from ...costs.compiled import bare, compiled
 
 Ints = NDArray[np.int64]
 
@@ -23,58 +23,65 @@ class Arrows(NamedTuple):
     others: NDArray[np.int32]
 
 
-@inner
-def _sums(counts: Ints) -> Ints:
-    """The sum of each number and those before it."""
-    found = counts.copy()
-    for place in range(1, len(found)):
-        found[place] += found[place - 1]
-    return found
+def _arrows(numbers: Ints, others: Ints, count: int) -> Arrows:
+    """From pairs of an instruction and another one, each taken once."""
+    pairs = np.unique(numbers * count + others)
+    return Arrows(np.searchsorted(pairs, count * np.arange(count + 1)), (pairs % max(1, count)).astype(np.int32))
 
 
-@compiled
+def _pairs(given: Arrows) -> tuple[Ints, Ints]:
+    """The instructions at the beginnings of arrows, and those at their ends."""
+    return np.repeat(np.arange(len(given.first) - 1), np.diff(given.first)), given.others.astype(np.int64)
+
+
 def in_program_order(work: Ints, given: Arrows, ordered: NDArray[np.bool_]) -> Arrows:
     """What instructions depend on, and of `ordered` units the one before on the same unit."""
-    count = len(work)
-    first, others = np.zeros(count + 1, np.int64), np.empty(len(given.others) + count, np.int32)
-    last = np.full(len(ordered), -1, np.int64)
-    end = 0
-    for number in range(count):
-        unit = work[number, UNIT]
-        missing = ordered[unit] and last[unit] >= 0
-        for place in range(given.first[number], given.first[number + 1]):
-            others[end] = given.others[place]
-            missing = missing and others[end] != last[unit]
-            end += 1
-        if missing:
-            others[end] = last[unit]
-            end += 1
-        last[unit] = number
-        first[number + 1] = end
-    return Arrows(first, others[:end].copy())
+    queued = np.argsort(work[:, UNIT], kind="stable")
+    units = work[queued, UNIT]
+    follows = (units[1:] == units[:-1]) & ordered[units[1:]]
+    numbers, others = _pairs(given)
+    return _arrows(np.append(numbers, queued[1:][follows]), np.append(others, queued[:-1][follows]), len(work))
 
 
-@compiled
 def reversed_arrows(given: Arrows) -> Arrows:
     """Arrows that point the other way."""
-    first = np.zeros_like(given.first)
-    for other in given.others:
-        first[other + 1] += 1
-    first = _sums(first)
-    ends, others = first.copy(), np.empty_like(given.others)
-    for number in range(len(first) - 1):
-        for place in range(given.first[number], given.first[number + 1]):
-            other = given.others[place]
-            others[ends[other]] = number
-            ends[other] += 1
-    return Arrows(first, others)
+    numbers, others = _pairs(given)
+    return _arrows(others, numbers, len(given.first) - 1)
+
+
+class _Queues(NamedTuple):
+    """Of each unit its instructions, as places in an order: `places[base[unit]:base[unit + 1]]`.
+
+    `ranks` is for each place in the order how many of its unit come before.
+    """
+
+    base: Ints
+    places: Ints
+    ranks: Ints
+
+
+def _queues(unit_of: Ints, units: int) -> _Queues:
+    base = np.append(0, np.cumsum(np.bincount(unit_of, minlength=units)))
+    places = np.argsort(unit_of, kind="stable")
+    return _Queues(base, places, _inverse(places) - base[unit_of])
+
+
+def _inverse(order: Ints) -> Ints:
+    """Where each number stands in an order of all."""
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    return places
+
+
+def heights(work: Ints, after: Arrows) -> Ints:
+    """Cycles of the longest chain from the beginning of each instruction on."""
+    return _add_longest(after, work[:, CYCLES].copy())
 
 
 @compiled
-def heights(work: Ints, after: Arrows) -> Ints:
-    """Cycles of the longest chain from the beginning of each instruction on."""
-    found = work[:, CYCLES].copy()
-    for number in range(len(work) - 1, -1, -1):
+def _add_longest(after: Arrows, found: Ints) -> Ints:
+    """To the cycles of each instruction those of the longest chain after it."""
+    for number in range(len(found) - 1, -1, -1):
         longest = 0
         for place in range(after.first[number], after.first[number + 1]):
             longest = max(longest, found[after.others[place]])
@@ -82,7 +89,7 @@ def heights(work: Ints, after: Arrows) -> Ints:
     return found
 
 
-@inner
+@bare
 def _push(heap: Ints, base: int, size: int, key: int) -> None:
     """One more number in the heap of `size` that begins at `base`."""
     place = size
@@ -92,7 +99,7 @@ def _push(heap: Ints, base: int, size: int, key: int) -> None:
     heap[base + place] = key
 
 
-@inner
+@bare
 def _pop(heap: Ints, base: int, size: int) -> int:
     """Takes the least number out of the heap of `size` that begins at `base`."""
     least, key = heap[base], heap[base + size - 1]
@@ -108,32 +115,33 @@ def _pop(heap: Ints, base: int, size: int) -> int:
     return int(least)
 
 
-@compiled
 def list_starts(work: Ints, before: Arrows, after: Arrows, ranked: Ints) -> Ints:
     """When each instruction starts: as units and resources are free, the first in `ranked` of what can start does."""
-    count = len(work)
-    place_of = np.empty(count, np.int64)
-    for place in range(count):
-        place_of[ranked[place]] = place
-    sizes = np.zeros(work[:, UNIT].max() + 2, np.int64)
-    for number in range(count):
-        sizes[work[number, UNIT] + 1] += 1
-    base = _sums(sizes)
-    heap, waiting = np.empty(count, np.int64), np.zeros(len(base), np.int64)
-    missing = before.first[1:] - before.first[:-1]
+    base = np.append(0, np.cumsum(np.bincount(work[:, UNIT])))
+    resources = int(work[:, RESOURCE].max()) + 1
+    return _list_starts(work, np.diff(before.first), after, ranked, _inverse(ranked), base, resources)
+
+
+@compiled
+def _list_starts(
+    work: Ints, missing: Ints, after: Arrows, ranked: Ints, place_of: Ints, base: Ints, resources: int
+) -> Ints:
+    """The same; `missing` are how many each instruction still depends on, `base` where heaps of units begin."""
+    count, units = len(work), len(base) - 1
+    heap, waiting = np.zeros(count, np.int64), np.zeros(units, np.int64)
     for number in range(count):
         if missing[number] == 0:
             unit = work[number, UNIT]
             _push(heap, int(base[unit]), int(waiting[unit]), int(place_of[number]))
             waiting[unit] += 1
-    free, busy = np.zeros(len(base), np.int64), np.zeros(work[:, RESOURCE].max() + 1, np.int64)
+    free, busy = np.zeros(units, np.int64), np.zeros(resources, np.int64)
     starts, ends = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    running, runs = np.empty(count, np.int64), 0  # a unit has at most one that takes time, but many of 0 cycles
+    running, runs = np.zeros(count, np.int64), 0  # a unit has at most one that takes time, but many of 0 cycles
     now = 0
     while True:
         while True:
             first = count
-            for unit in range(len(waiting)):
+            for unit in range(units):
                 if waiting[unit] > 0 and free[unit] <= now and heap[base[unit]] < first:
                     if busy[work[ranked[heap[base[unit]]], RESOURCE]] <= now:
                         first = heap[base[unit]]
@@ -169,80 +177,79 @@ def list_starts(work: Ints, before: Arrows, after: Arrows, ranked: Ints) -> Ints
         runs = kept
 
 
-@compiled
 def needed_counts(units: int, order: Ints, work: Ints, before: Arrows) -> NDArray[np.int32]:
     """For each place in the order and each unit how many instructions of it must be done; 0 for what is implied.
 
     Units work in order, so the last of each that is depended on is enough; what earlier waits imply is left out.
     """
-    count = len(order)
-    found = np.zeros((count, units), np.int32)
-    place_in_unit = np.zeros(count, np.int32)
-    sizes = np.ones(units + 1, np.int64)  # with a row for none of a unit's instructions
-    sizes[0] = 0
-    for number in order:
-        sizes[work[number, UNIT] + 1] += 1
-    base = _sums(sizes)
-    clocks = np.zeros((count + units, units), np.int32)  # what is done when the first of a unit's instructions are
-    done, all_needs = np.zeros(units, np.int32), np.zeros(units, np.int32)
-    known = np.zeros((units, units), np.int32)
-    for place in range(count):
-        number = order[place]
-        unit, needs = work[number, UNIT], found[place]
-        here = known[unit]
-        for arrow in range(before.first[number], before.first[number + 1]):
-            other = before.others[arrow]
-            at = work[other, UNIT]
-            needs[at] = max(needs[at], place_in_unit[other])
-        for at in range(units):
-            if at == unit or needs[at] <= here[at]:
-                needs[at] = 0
-        for at in range(units):
-            all_needs[at] = needs[at]
-        for at in range(units):
-            for other in range(units):
-                if all_needs[at] and all_needs[other] and at != other:
-                    if clocks[base[other] + all_needs[other], at] >= all_needs[at]:
-                        needs[at] = 0
-        done[unit] += 1
-        place_in_unit[number] = done[unit]
-        row = clocks[base[unit] + done[unit]]
-        for at in range(units):
-            if needs[at]:
-                for other in range(units):
-                    here[other] = max(here[other], clocks[base[at] + needs[at], other])
-        for at in range(units):
-            row[at] = here[at]
-        row[unit] = done[unit]
+    queues = _queues(work[order, UNIT], units)
+    ranks = np.empty(len(work), np.int64)
+    ranks[order] = queues.ranks + 1
+    found, clocks = np.zeros((len(order), units), np.int32), np.zeros((len(order) + units, units), np.int32)
+    _count_needed(order, work, before, ranks, queues.base + np.arange(units + 1), found, clocks)
     return found
 
 
 @compiled
+def _count_needed(
+    order: Ints,
+    work: Ints,
+    before: Arrows,
+    ranks: Ints,
+    rows: Ints,
+    found: NDArray[np.int32],
+    clocks: NDArray[np.int32],
+) -> None:
+    """The same; `clocks` are what is done when an instruction is: of each unit a row for none, then one for each."""
+    units = found.shape[1]
+    for place in range(len(order)):
+        number = order[place]
+        unit, needs = work[number, UNIT], found[place]
+        row = rows[unit] + ranks[number]
+        for arrow in range(before.first[number], before.first[number + 1]):
+            other = before.others[arrow]
+            at = work[other, UNIT]
+            needs[at] = max(needs[at], ranks[other])
+        for at in range(units):
+            clocks[row, at] = clocks[row - 1, at]
+            if at == unit or needs[at] <= clocks[row, at]:
+                needs[at] = 0
+        for at in range(units):
+            for other in range(units):
+                if needs[at] and needs[other] and at != other:
+                    if clocks[rows[other] + needs[other], at] >= needs[at]:
+                        needs[at] = 0
+        for other in range(units):
+            if needs[other]:
+                for at in range(units):
+                    clocks[row, at] = max(clocks[row, at], clocks[rows[other] + needs[other], at])
+        clocks[row, unit] = ranks[number]
+
+
 def timed_starts(order: Ints, work: Ints, needs: NDArray[np.int32], depths: Ints) -> Ints:
     """When the instruction at each place of an order starts: when its unit, its resource and what it needs are done.
 
     A resource goes to the instruction that can start first, of several to the first in program order.  Instructions go
     into the queues of their units in program order; a queue has room for `depths` of them (0: for all).
     """
+    ordered = work[order]
+    queues = _queues(ordered[:, UNIT], len(depths))
+    return _timed_starts(ordered, needs, depths, queues, int(work[:, RESOURCE].max()) + 1)
+
+
+@compiled
+def _timed_starts(work: Ints, needs: NDArray[np.int32], depths: Ints, queues: _Queues, resources: int) -> Ints:
+    """The same, of instructions in the order."""
+    base, queue, ranks = queues
     count, units = needs.shape
-    sizes = np.zeros(units + 1, np.int64)
-    for number in order:
-        sizes[work[number, UNIT] + 1] += 1
-    base = _sums(sizes)
-    queue, place_in_unit, filled = np.empty(count, np.int64), np.empty(count, np.int64), np.zeros(units, np.int64)
-    for place in range(count):
-        unit = work[order[place], UNIT]
-        place_in_unit[place] = filled[unit]
-        queue[base[unit] + filled[unit]] = place
-        filled[unit] += 1
     starts, entered = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    arrived = 0 if depths.any() else count  # places that are known to be in a queue, from `entered` on
+    arrived = 0  # places that are known to be in a queue, from `entered` on
     done, last = np.zeros(units, np.int64), np.zeros(units, np.int64)
-    busy = np.zeros(work[:, RESOURCE].max() + 1, np.int64)
+    busy = np.zeros(resources, np.int64)
     for _ in range(count):
         while arrived < count:
-            unit = work[order[arrived], UNIT]
-            cycle, leaves = entered[arrived - 1] if arrived else 0, place_in_unit[arrived] - depths[unit]
+            unit = work[arrived, UNIT]
+            cycle, leaves = entered[arrived - 1] if arrived else 0, ranks[arrived] - depths[unit]
             if depths[unit] and leaves >= 0:
                 if leaves >= done[unit]:
                     break
@@ -256,7 +263,7 @@ def timed_starts(order: Ints, work: Ints, needs: NDArray[np.int32], depths: Ints
             place = queue[base[unit] + done[unit]]
             if place >= arrived:
                 continue
-            start = max(last[unit], busy[work[order[place], RESOURCE]], entered[place])
+            start = max(last[unit], busy[work[place, RESOURCE]], entered[place])
             for other in range(units):
                 need = needs[place, other]
                 if need > done[other]:
@@ -264,12 +271,11 @@ def timed_starts(order: Ints, work: Ints, needs: NDArray[np.int32], depths: Ints
                     break
                 if need:
                     before = queue[base[other] + need - 1]
-                    start = max(start, starts[before] + work[order[before], CYCLES])
+                    start = max(start, starts[before] + work[before, CYCLES])
             if start >= 0 and (chosen < 0 or start < begin or (start == begin and place < chosen)):
                 chosen, begin = place, start
-        number = order[chosen]
-        unit = work[number, UNIT]
+        unit = work[chosen, UNIT]
         starts[chosen] = begin
-        last[unit] = busy[work[number, RESOURCE]] = begin + work[number, CYCLES]
+        last[unit] = busy[work[chosen, RESOURCE]] = begin + work[chosen, CYCLES]
         done[unit] += 1
     return starts
