@@ -108,10 +108,37 @@ def qlinear_matmul(scope: Scope, node: Node) -> Sequence[Value]:
     for index in (0, 3):
         scope.require_type(node, index, BYTES)
     make = Formulas(scope, node)
+    a, b = _dequantized(make, 0), _dequantized(make, 3, len(scope.shape(node, 3)) - 1)
+    if a is not None and b is not None and min(len(shape_of(a)), len(shape_of(b))) > 1:
+        return (_quantized(make, make.matmul(a, b)),)
     total = _product(make, 0, 3, 2, 5)
     rows = shape_of(make.operand(0))
     scale = make.mul(_scale(make, 1, (rows[-2], 1)), _scale(make, 4, (1, shape_of(total)[-1])))
-    return (_requantized(make, total, scale),)
+    return (_quantized(make, make.mul(make.cast(total, np.float32), scale)),)
+
+
+def _dequantized(make: Formulas, index: int, axis: int | None = None) -> SSAValue | None:
+    """An input, dequantised by the scale and the zero point behind it: the form that `graph-quantize` folds.
+
+    None where these are not constant, scales are not one number or one along `axis`, or weights less their zero points
+    are no signed bytes.
+    """
+    scope, node = make.scope, make.node
+    if not all(scope.is_constant(node, at) for at in (index + 1, index + 2)):
+        return None
+    shape, scale, zero = scope.shape(node, index), scope.constant(node, index + 1), scope.constant(node, index + 2)
+    count, sizes = 1 if axis is None else shape[axis], {scale.size, zero.size}
+    types = scale.dtype == np.float32 and zero.dtype == scope.dtype(node, index)
+    if not types or not sizes <= {1, count} or not np.all(np.isfinite(scale) & (scale > 0)):
+        return None
+    spread = () if sizes == {1} else (count,)
+    scale, zero = (np.broadcast_to(each.reshape(spread if each.size > 1 else ()), spread) for each in (scale, zero))
+    if scope.is_constant(node, index):
+        along = zero.reshape(*spread, *(1,) * (len(shape) - 1 - (axis or 0))) if spread else zero
+        centred = scope.constant(node, index).astype(np.int32) - along
+        if np.any((centred < -128) | (centred > 127)):
+            return None
+    return scope.emit(graph.DequantizeOp(make.operand(index), *map(make.constant, (scale, zero)), axis=axis or 0))
 
 
 def _scale(make: Formulas, index: int, shape: Sequence[int]) -> SSAValue:
@@ -120,10 +147,9 @@ def _scale(make: Formulas, index: int, shape: Sequence[int]) -> SSAValue:
     return make.reshape(value, () if prod(shape_of(value)) == 1 else shape)
 
 
-def _requantized(make: Formulas, total: SSAValue, scale: SSAValue) -> SSAValue:
-    """`saturate(rint(total * scale / y_scale) + zero)`, one scale and zero point of the result: inputs 6 and 7."""
+def _quantized(make: Formulas, value: SSAValue) -> SSAValue:
+    """`saturate(rint(value / y_scale) + zero)`, one scale and zero point of the result: inputs 6 and 7."""
     make.scope.require_type(make.node, 7, BYTES)
-    value = make.mul(make.cast(total, np.float32), scale)
     step, zero = _scale(make, 6, (1,)), make.operand(7)
     if shape_of(step) or prod(shape_of(zero)) != 1:
         raise make.node.error("one scale and zero point of the result", "several")
@@ -138,11 +164,21 @@ def conv_integer(scope: Scope, node: Node) -> Sequence[Value]:
 def qlinear_conv(scope: Scope, node: Node) -> Sequence[Value]:
     """QLinearConv."""
     make = Formulas(scope, node)
+    for index in (0, 3):
+        scope.require_type(node, index, BYTES)
+    x, w = _dequantized(make, 0), _dequantized(make, 3, 0)
+    if x is not None and w is not None:
+        scale = scope.constant(node, 1).reshape(()) * scope.constant(node, 4)
+        scaling = make.constant(scale.reshape(() if scale.size == 1 else -1))
+        bias = scope.emit(graph.DequantizeOp(make.operand(8), scaling)) if node.has_input(8) else None
+        window = conv_window(node, shape_of(x), shape_of(w))
+        return (_quantized(make, scope.emit(graph.ConvOp(x, w, bias, **vars(window)))),)
     total = _conv(make, 0, 3, 2, 5)
     along = (shape_of(total)[1], *(1,) * (len(shape_of(total)) - 2))
     if node.has_input(8):
         total = make.add(total, make.reshape(make.operand(8), along))
-    return (_requantized(make, total, make.mul(_scale(make, 1, ()), _scale(make, 4, along))),)
+    scales = make.mul(_scale(make, 1, ()), _scale(make, 4, along))
+    return (_quantized(make, make.mul(make.cast(total, np.float32), scales)),)
 
 
 def _taps_inside(window: ConvWindow, sizes: Sequence[int], kernel: Sequence[int]) -> Iterator[Array]:

@@ -363,7 +363,7 @@ def copied(group: nest.GroupOp) -> _Piece | None:
     value = outside.get(kernel.operands_by_name[every[1].name])
     onto = outside.get(kernel.init) if kernel.init is not None else None
     same = [a.terms for a in every[0].axes] == [b.terms for b in every[1].axes]
-    if value is None or not same or value.type == group.results[0].type:
+    if value is None or not same or not every[0].axes or value.type == group.results[0].type:
         return None
     offsets = [i for i, axis in enumerate(every[0].axes) if axis.const] or [0]
     whole = [

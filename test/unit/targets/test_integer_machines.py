@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import ModuleOp
+from onnx import helper, numpy_helper
+from xdsl.dialects.builtin import ModuleOp, i32
 
 from tilewright import GraphBuilder, TilewrightError, compile, simulate
 from tilewright.dialects import graph
 from tilewright.driver import reference
+from tilewright.frontends.onnx import import_onnx
 
 
 def pooled() -> ModuleOp:
@@ -82,3 +84,47 @@ def test_inputs_as_outputs_on_a_machine_of_stages():
             compile(same(dtype), "vta")
     with pytest.raises(TilewrightError, match="output 'y': expected what a layer makes, or an input, found a constant"):
         compile(same("int8", constant=True), "vta")
+
+
+@pytest.mark.parametrize("target", ["dnnweaver", "hvx", "tiny", "vta"])
+@pytest.mark.parametrize("zeros", [(0, 0), (5, -7)])
+@pytest.mark.parametrize("channels", [1, 8])
+@pytest.mark.parametrize("op", ["QLinearConv", "QLinearMatMul"])
+def test_quantised_operators_are_integer_layers(op: str, channels: int, zeros: tuple[int, int], target: str):
+    """Within a step of the sum in floats, and those of the integer layers to the bit."""
+    rng = np.random.default_rng(0)
+    x_zero, y_zero = np.array(zeros, np.int8)
+    convolves = op == "QLinearConv"
+    x = rng.integers(-128, 128, (1, 4, 6, 6) if convolves else (6, 16)).astype(np.int8)
+    w = rng.integers(-127, 128, (8, 4, 1, 1) if convolves else (16, 8)).astype(np.int8)
+    scale = rng.uniform(0.005, 0.02, channels).astype(np.float32)
+    bias = rng.integers(-500, 500, 8).astype(np.int32) if convolves else np.zeros(8, np.int32)
+    step, out = np.float32(0.05), np.float32(0.1)
+    given = [step, x_zero, w, scale, np.zeros(channels, np.int8), out, y_zero, *([bias] if convolves else [])]
+    names = [f"c{i}" for i in range(len(given))]
+    made = helper.make_graph(
+        [helper.make_node(op, ["x", *names], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)],
+        [helper.make_empty_tensor_value_info("y")],
+        [numpy_helper.from_array(np.asarray(array), name) for array, name in zip(given, names, strict=True)],
+    )
+    module = import_onnx(helper.make_model(made, opset_imports=[helper.make_opsetid("", 13)], ir_version=8))
+    result = simulate(compile(module, target), {"x": x}).outputs["y"]
+    rows = x.astype(np.int64) - int(x_zero)
+    if convolves:
+        sums = np.moveaxis(np.tensordot(w[..., 0, 0].astype(np.int64), rows, ([1], [1])), 0, 1) + bias[:, None, None]
+        factors = np.broadcast_to(scale, 8)[:, None, None]
+    else:
+        sums, factors = rows @ w.astype(np.int64), scale
+    expected = np.clip(np.rint(sums * (step * factors) / out) + int(y_zero), -128, 127)
+    assert np.abs(result - expected).max() <= 1
+    np.testing.assert_array_equal(result, reference(module, {"x": x})["y"])
+
+
+def test_a_single_number_of_another_type_is_refused():
+    net = GraphBuilder()
+    x = net.input("x", (), "float32")
+    module = net.module({"y": net.add("cast", graph.CastOp, net.add("abs", graph.UnaryOp, "abs", x), i32)})
+    with pytest.raises(TilewrightError, match=r"expected"):
+        compile(module, "dnnweaver")

@@ -31,7 +31,7 @@ def in_rows(
     model = helper.make_model(helper.make_graph(nodes, "net", [value["x"]], [value["y"]], weights))
     model.opset_import[0].version, model.ir_version = 17, 8
     module = load_model(model)
-    passes = 'load-target{target="cocco_npu"},graph-normalize,convert-graph-to-nest{in_place=true}'
+    passes = 'load-target{target="cocco_npu"},graph-normalize,graph-quantize,convert-graph-to-nest{in_place=true}'
     parse_passes(passes).apply(make_context(), module)
     pricer = Pricer(machine_of(module))
     (op,) = (op for op in module.walk() if isinstance(op, nest.GroupOp))
