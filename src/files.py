@@ -137,9 +137,9 @@ def _hash_of_table(table: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(table, sort_keys=True).encode()).hexdigest()
 
 
-def read_table(folder: Path, name: str, lever: str = "compile again") -> dict[str, Any]:
+def read_table(folder: Path, name: str) -> dict[str, Any]:
     """The table of a folder; `TilewrightError` (kind `file`) where it or a file it names has changed since."""
-    path = folder / name
+    path, lever = folder / name, "compile again"
     try:
         table = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

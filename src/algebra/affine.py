@@ -106,9 +106,9 @@ def to_affine(expr: Expr, env: Mapping[str, int] | None = None) -> Affine:
             raise _not_affine(expr)
 
 
-def index_forms(access: Access, env: Mapping[str, int] | None = None) -> tuple[Affine, ...]:
+def index_forms(access: Access) -> tuple[Affine, ...]:
     """The affine form of each index of `access`."""
-    return tuple(to_affine(index, env) for index in access.indices)
+    return tuple(map(to_affine, access.indices))
 
 
 def _product(expr: Expr, left: Affine, right: Affine) -> Affine:

@@ -206,13 +206,13 @@ ENCODERS = {
 """Layers by name: those of BERT (Devlin et al., NAACL 2019, section 3) for 128 tokens, and a small one."""
 
 
-def encoder_module(shape: EncoderShape, seed: int = 0) -> ModuleOp:
-    """The layer as a function of si8 `x` of shape `[tokens, hidden]`, with weights from a seed.
+def encoder_module(shape: EncoderShape) -> ModuleOp:
+    """The layer as a function of si8 `x` of shape `[tokens, hidden]`, with weights drawn at random, always the same.
 
     Every product's sums are scaled so that random activations keep their spread.
     """
     layers = IntegerLayers.of([tensor((shape.tokens, shape.hidden), si8)])
-    y = _Encoder(shape, layers, seed).build(layers.block.args[0])
+    y = _Encoder(shape, layers).build(layers.block.args[0])
     return layers.module(["x"], ["y"], [y])
 
 
@@ -220,7 +220,6 @@ def encoder_module(shape: EncoderShape, seed: int = 0) -> ModuleOp:
 class _Encoder:
     shape: EncoderShape
     layers: IntegerLayers
-    seed: int
     step: float = field(default=1 / SPREAD)  # of activations whose deviation is 1
 
     def build(self, x: SSAValue) -> SSAValue:
@@ -268,6 +267,6 @@ class _Encoder:
         return self.layers.layer_norm(x, gamma, beta, self.step)
 
     def _random(self, name: str, shape: tuple[int, ...], most: int) -> NDArray[np.int32]:
-        """Integers from -most to most, the same for the same name and seed."""
-        rng = np.random.default_rng([self.seed, crc32(name.encode())])
+        """Integers from -most to most, the same for the same name."""
+        rng = np.random.default_rng([0, crc32(name.encode())])
         return rng.integers(-most, most + 1, shape, dtype=np.int32)

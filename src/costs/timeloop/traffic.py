@@ -191,18 +191,11 @@ def loop_shifts(mapping: LoopMapping, tensor: Tensor, dims: int) -> LoopShifts:
 
 
 def level_traffic(
-    placement: Placement,
-    child: tuple[int, ...],
-    loops: list[tuple[int, Shift]],
-    *,
-    resident: bool,
-    links: bool,
-    hops: bool = True,
+    placement: Placement, child: tuple[int, ...], loops: list[tuple[int, Shift]], *, resident: bool, links: bool
 ) -> Traffic:
     """What one instance of a level sends to the children at `placement`, each with a tile of `child` extents.
 
-    `resident` is False where the children are MACs; `links` allows neighbours to pass words on; without `hops` none are
-    counted.
+    `resident` is False where the children are MACs; `links` allows neighbours to pass words on.
     """
     links = links and placement.size > 1
     delivered: dict[Delivery, int] = {}
@@ -214,7 +207,7 @@ def level_traffic(
     for delivery, words in delivered.items():
         for multicast, scatter in delivery.signatures:
             accesses[multicast, scatter] = accesses.get((multicast, scatter), 0) + scatter * words
-    hop_words = sum(placement.hops(delivery) * words for delivery, words in delivered.items()) if hops else 0.0
+    hop_words = sum(placement.hops(delivery) * words for delivery, words in delivered.items())
     link_words = sum(delivery.links * words for delivery, words in delivered.items())
     share = sum(words * multicast for (multicast, _), words in accesses.items()) / placement.size
     return Traffic(placement.size, accesses, hop_words, link_words, share)

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -87,19 +86,18 @@ def import_onnx(
     return imported.run()
 
 
-def import_open(model: Model, dims: Mapping[str, range], shapes: InputShapes | None = None) -> ModuleOp:
+def import_open(model: Model, dims: Mapping[str, range]) -> ModuleOp:
     """As `import_onnx`, but an extent of `dims` with several numbers stays open (`dialects.graph.extents`).
 
     The graph holds for the numbers in these ranges; `driver.load_model` and the pass `graph-fix-extents` fix them.
     Raises `TilewrightError` (kind `shape`) where the graph's operations depend on the extents, or its integers are no
     sums of products of them (`open_graph`).
     """
-    shapes = shapes or InputShapes()
     opened = {name: numbers for name, numbers in dims.items() if len(numbers) > 1}
     fixed = {name: numbers[0] for name, numbers in dims.items() if len(numbers) == 1}
 
     def import_at(point: Mapping[str, int]) -> ModuleOp:
-        return import_onnx(model, shapes=replace(shapes, dims={**shapes.dims, **fixed, **point}))
+        return import_onnx(model, shapes=InputShapes(dims={**fixed, **point}))
 
     return open_graph(import_at, opened) if opened else import_at({})
 

@@ -212,9 +212,6 @@ def _between(writer: StageWriter, units: Sequence[str], src: str, dst: str) -> s
     raise TilewrightError("target", writer.isa.machine.name, f"tokens from {src} to {dst}, or over a unit", "none")
 
 
-Walks = tuple[Walk, ...]
-
-
 @dataclass
 class StageState(State):
     """With the copies of transfers and the walks of computes, by node and shape."""

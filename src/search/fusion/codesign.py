@@ -11,7 +11,7 @@ from random import Random
 from ...costs.clock import NO_LIMIT, Limit
 from ...interruption import stoppable
 from .capacity import Choices
-from .genetic import Genetic, GeneticOptions, Variation, selected
+from .genetic import Genetic, GeneticOptions, Variation, annealed, selected
 from .result import Report
 from .space import Groups
 
@@ -126,15 +126,15 @@ def middle(plan: Plan, a: int, b: int) -> int:
     return (row + other_row) // 2 * widths + (column + other_column) // 2
 
 
-def annealing(plan: Plan, hot: float = 0.02, cold: float = 1e-6) -> Best:
+def annealing(plan: Plan) -> Best:
     """Simulated annealing over both (SA of section 5.1.3)."""
     best = Best()
     with stoppable():
-        _anneal(plan, best, hot, cold)
+        _anneal(plan, best)
     return best
 
 
-def _anneal(plan: Plan, best: Best, hot: float, cold: float) -> None:
+def _anneal(plan: Plan, best: Best) -> None:
     random = Random(plan.seed)
     candidate = random.randrange(len(plan.choices.candidates))
     groups = Variation(plan.choices.space, plan.choices.at(candidate), random).initial()
@@ -143,7 +143,7 @@ def _anneal(plan: Plan, best: Best, hot: float, cold: float) -> None:
     best.offer(cost, candidate, groups)
     while best.samples < plan.samples and not plan.ended(best):
         plan.tell(best)
-        temperature = scale * hot * (cold / hot) ** (best.samples / plan.samples)
+        temperature = scale * annealed(best.samples / plan.samples)
         moved = neighbour(plan, candidate, random) if random.random() < 0.2 else candidate
         variation = Variation(plan.choices.space, plan.choices.at(moved), random)
         changed = variation.settle(groups if moved != candidate else variation.mutate(groups))
@@ -157,14 +157,14 @@ Genome = tuple[float, int, Groups]
 """Cost, candidate, partition."""
 
 
-def genetic(plan: Plan, options: GeneticOptions | None = None) -> Best:
+def genetic(plan: Plan) -> Best:
     """Cocco: the genetic algorithm over both."""
-    return _Genetic(plan, options or GeneticOptions()).run()
+    return _Genetic(plan).run()
 
 
 class _Genetic:
-    def __init__(self, plan: Plan, options: GeneticOptions) -> None:
-        self.plan, self.options = plan, options
+    def __init__(self, plan: Plan) -> None:
+        self.plan, self.options = plan, GeneticOptions()
         self.random, self.best = Random(plan.seed), Best()
 
     def run(self) -> Best:

@@ -161,6 +161,11 @@ class Variation:
         return self.groups_of(level)
 
 
+def annealed(share: float) -> float:
+    """The temperature of an annealing after a share of its samples: from 0.02 down to 1e-6 of the first cost."""
+    return 0.02 * (1e-6 / 0.02) ** share
+
+
 @dataclass(frozen=True)
 class GeneticOptions:
     """`samples` partitions are scored in generations of `population`.

@@ -18,29 +18,20 @@ from ...files import write_file
 from ...interruption import stoppable
 from .anytime import Anytime, AnytimeOptions
 from .floors import Scene
-from .genetic import Genetic, GeneticOptions, Variation
+from .genetic import Genetic, GeneticOptions, Variation, annealed
 from .lattice import Lattice, TooLargeError
 from .result import PartitionResult, Report, random_state, restore_random
 from .simple import chains, depth_order, greedy, per_layer
 from .space import Evaluator, Groups, Pricer, Space
 
 
-@dataclass(frozen=True)
-class AnnealingOptions:
-    """`samples` partitions are scored; the temperature falls from `hot` to `cold` times the first cost."""
-
-    samples: int = 50_000
-    hot: float = 0.02
-    cold: float = 1e-6
-
-
 @dataclass
 class Annealing:
-    """One step scores one batch of `BATCH` partitions."""
+    """`most` partitions are scored, in one step one batch of `BATCH`."""
 
     space: Space
     evaluator: Evaluator
-    options: AnnealingOptions
+    most: int
     seed: int
     samples: int = 0
     best: Groups = ()
@@ -62,16 +53,15 @@ class Annealing:
 
     @property
     def finished(self) -> bool:
-        return self.samples >= self.options.samples
+        return self.samples >= self.most
 
     def step(self) -> None:
         """Score some more partitions."""
-        for _ in range(min(self.BATCH, self.options.samples - self.samples)):
+        for _ in range(min(self.BATCH, self.most - self.samples)):
             self._move()
 
     def _move(self) -> None:
-        options, share = self.options, self.samples / self.options.samples
-        temperature = self.scale * options.hot * (options.cold / options.hot) ** share
+        temperature = self.scale * annealed(self.samples / self.most)
         changed = self.variation.settle(self.variation.mutate(self.current))
         cost = self.evaluator.total(changed)
         self.samples += 1
@@ -227,7 +217,7 @@ class _Run:
             case "genetic":
                 return Genetic(self.space, self.evaluator, genetic_options(samples), options.seed)
             case "annealing":
-                return Annealing(self.space, self.evaluator, AnnealingOptions(samples), options.seed)
+                return Annealing(self.space, self.evaluator, samples, options.seed)
             case _:
                 return None
 
