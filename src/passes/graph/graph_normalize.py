@@ -72,22 +72,23 @@ class SliceOfConcat(RewritePattern):
         if steps[axis] != 1:
             return
         starts, sizes = op.starts.get_values(), shape_of(op.result)
-        made: list[Operation] = []
-        parts: list[SSAValue] = []
+        parts: list[tuple[SSAValue, int, int]] = []
         at = 0
         for piece in concat.pieces:
             extent = shape_of(piece)[axis]
             begin, end = max(starts[axis], at), min(starts[axis] + sizes[axis], at + extent)
             if begin < end:
-                own = _with(starts, axis, begin - at), _with(sizes, axis, end - begin)
-                made.append(graph.SliceOp(piece, starts=own[0], sizes=own[1], steps=steps))
-                parts.append(made[-1].results[0])
+                parts.append((piece, begin - at, end - begin))
             at += extent
+        user = op.result.get_user_of_unique_use()
+        if len(parts) > 1 and not (isinstance(user, graph.ConcatOp) and user.axis.value.data == axis):
+            return
+        made: list[Operation] = [
+            graph.SliceOp(piece, starts=_with(starts, axis, start), sizes=_with(sizes, axis, size), steps=steps)
+            for piece, start, size in parts
+        ]
         if len(parts) > 1:
-            users = [use.operation for use in op.result.uses]
-            if len(users) != 1 or not isinstance(users[0], graph.ConcatOp) or users[0].axis.value.data != axis:
-                return
-            made.append(graph.ConcatOp(parts, axis=axis))
+            made.append(graph.ConcatOp([each.results[0] for each in made], axis=axis))
         rewriter.replace(op, [*made[:-1], renamed(made[-1], op)])
 
 

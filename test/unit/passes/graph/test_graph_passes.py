@@ -119,6 +119,15 @@ def test_normalize_forgets_unused_arrays():
     assert set(resources_of(module)) == named
 
 
+def test_slices_across_what_is_joined_leave_no_uses_behind():
+    """A slice of two pieces that is not joined again stays; nothing outside of the function reads the pieces."""
+    net = Network((2, 3), (2, 3))
+    joined = net.add(graph.ConcatOp(net.inputs, axis=1))
+    part = net.add(graph.SliceOp(joined, starts=[0, 2], sizes=[2, 2]))
+    apply(net.finish(net.add(graph.UnaryOp("relu", part))), GraphNormalizePass())
+    assert [use.operation.parent for value in net.inputs for use in value.uses] == [net.block, net.block]
+
+
 def test_one_weight_per_name():
     net = Network((4,))
     a, b = (net.weight(np.ones(4, np.float32)) for _ in range(2))
