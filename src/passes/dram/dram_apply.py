@@ -15,10 +15,11 @@ from ...algebra.dag import ordered
 from ...dialects import dram
 from ...dialects.layer_attributes import Planned, set_planned
 from ...errors import TilewrightError
+from ...zoo.schedule_networks import Layer, Shape
 from ..graph.graph_fuse import EPILOGUE, find_clusters
-from ..graph.schedule_layers import schedule_table
+from ..graph.schedule_layers import ScheduleTable, schedule_table
 from ..graph.table_check import MOVES
-from .schedules import choices_of, function_in, network_in, schedule_of
+from .schedules import choices_of, function_in, network_in, network_value, schedule_of
 
 SLICE = re.compile(r"/\d+$")
 """What the name of a slice of a layer ends with (`costs/dram/slices`)."""
@@ -33,7 +34,8 @@ class DramApplyPass(ModulePass):
     is the layer of layer group 0, fused group 2, which has four tiles; `nest-schedule` follows it.  Network and
     schedule are gone after that.  A layer whose weights the schedule has in slices is where its last slice is.  When
     bytes move is decided anew (`codelet-prefetch`).  Precondition: one function in the graph dialect, and a schedule of
-    the table of its layers (`dram-schedule`); TilewrightError (kind `schedule`) where it lacks one of them.
+    the table of its layers (`dram-schedule`); TilewrightError (kind `schedule`) where layers, their shapes or the
+    number of samples are others.
     """
 
     name = "dram-apply"
@@ -53,11 +55,9 @@ class DramApplyPass(ModulePass):
 def _planned(function: FuncOp, schedule: dram.ScheduleOp) -> dict[Operation, tuple[int, Planned]]:
     """The place of operations in the order, and their groups; what only moves elements goes before its first reader."""
     table = schedule_table(function)
+    _check_layers(table, schedule)
     names = [layer.name for layer in table.network.layers]
     places = _places(schedule, set(names))
-    if missing := next((name for name in names if name not in places), None):
-        expected = "a schedule of the layers of the function"
-        raise TilewrightError("schedule", function.sym_name.data, expected, f"none of layer {missing!r}")
     found: dict[Operation, tuple[int, Planned]] = {}
     for cluster in find_clusters(function.body.block, EPILOGUE):
         at = [places[names[table.number[op]]] for op in cluster.members if op in table.number]
@@ -68,6 +68,38 @@ def _planned(function: FuncOp, schedule: dram.ScheduleOp) -> dict[Operation, tup
         if op not in found and isinstance(op, MOVES) and readers:
             found[op] = min(readers, key=lambda pair: pair[0])
     return found
+
+
+def _check_layers(table: ScheduleTable, schedule: dram.ScheduleOp) -> None:
+    """Raise `TilewrightError` (kind `schedule`) where a schedule is not of this table: layers, shapes, or samples."""
+    planned, lever = network_value(schedule.scheduled), "plan this network with `tilewright schedule`"
+    known = {layer.name for layer in table.network.layers}
+    whole = [layer.name if layer.name in known else SLICE.sub("", layer.name) for layer in planned.layers]
+    for layer, reads in zip(table.network.layers, table.network.input_shapes, strict=True):
+        slices = [number for number, name in enumerate(whole) if name == layer.name]
+        if not slices:
+            subject, expected = table.network.name, "a schedule of the layers of the function"
+            raise TilewrightError("schedule", subject, expected, f"none of layer {layer.name!r}", lever)
+        first = planned.layers[slices[0]]
+        shape = first.shape._replace(channels=sum(planned.layers[number].shape.channels for number in slices))
+        own, given = _described(layer, layer.shape, reads), _described(first, shape, planned.input_shapes[slices[0]])
+        if own != given:
+            number = next(n for n, group in enumerate(schedule.layer_groups) if _has(group, first.name))
+            subject = f"layer {layer.name!r} in layer group {number} of the schedule"
+            raise TilewrightError("schedule", subject, f"{own}, as the network has it", given, lever)
+    if (samples := schedule.batch.value.data) != table.batch:
+        found, lever = f"one of {samples}", f"plan with `tilewright schedule --batch {table.batch}`"
+        raise TilewrightError("schedule", table.network.name, f"a schedule of {table.batch} samples", found, lever)
+
+
+def _described(layer: Layer, shape: Shape, reads: Shape) -> str:
+    """What a layer is, makes and reads: `conv 16x8x8 of 16x16x16, kernel 3x3, stride 2x2, groups 1`."""
+    made, read, kernel, stride = ("x".join(map(str, each)) for each in (shape, reads, layer.kernel, layer.stride))
+    return f"{layer.kind} {made} of {read}, kernel {kernel}, stride {stride}, groups {layer.groups}"
+
+
+def _has(group: dram.LayerGroupOp, name: str) -> bool:
+    return any(name == layer.data for fused in group.fused_groups for layer in fused.layers)
 
 
 def _places(schedule: dram.ScheduleOp, known: set[str]) -> dict[str, tuple[int, Planned]]:

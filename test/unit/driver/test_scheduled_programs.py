@@ -113,6 +113,22 @@ def test_a_plan_by_hand_is_followed(tmp_path: Path):
             "expected at most 8192 bytes of global buffer, found 13568 bytes; 5376 bytes more",
         ),
         ("[0, 3)", "[3, 3)", "expected a life"),
+        (
+            'b" pool 8x32x32',
+            'b" pool 8x16x32',
+            "layer 'b' in layer group 0 of the schedule: expected pool 8x32x32 of 8x32x32, kernel",
+        ),
+        (
+            'b" pool 8x32x32 of',
+            'b" pool 8x30x30 of',
+            "as the network has it, found pool 8x30x30 of 8x32x32, kernel 3x3",
+        ),
+        ('"x" 8x32x32', '"x" 8x34x34', "layer 'a' in layer group 0 of the schedule: expected pool 8x32x32 of 8x32x32"),
+        (
+            "batch 1",
+            "batch 3",
+            "main: expected a schedule of 1 samples, found one of 3; plan with `tilewright schedule --batch 1`",
+        ),
     ],
 )
 def test_plans_that_cannot_be_are_refused(tmp_path: Path, line: str, edit: str, message: str):
