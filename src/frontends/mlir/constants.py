@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...algebra.element import Array
 from ...errors import TilewrightError
-from .source import LINEAR_CONSTANT, MAX_DEPTH, AffineMap, Array, Dense, Lexer, Reference, Type
+from .source import LINEAR_CONSTANT, MAX_DEPTH, AffineMap, Dense, Lexer, Reference, Type
 
 _TENSOR = re.compile(r"\s*((?:(?:\d+|\?)\s*x\s*)*)([A-Za-z_!][\w.]*(?:<.*>)?)\s*(?:,.*)?", re.DOTALL)
 _EXTENT = re.compile(r"\d+|\?")

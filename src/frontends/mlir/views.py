@@ -15,11 +15,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ...algebra.element import Array
 from ...dialects import graph
 from ...dialects.types import dtype_of, element_of, element_type_of, shape_of
 from ...errors import TilewrightError
 from ...interpreters.constants import Constants
-from .source import Array
 
 MAX_ELEMENTS = 1 << 40
 """The largest tensor, in elements."""

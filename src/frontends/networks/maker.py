@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod, sqrt
-from typing import Any, Literal
+from typing import Literal
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp, f32, i32
 from xdsl.ir import Attribute, Block, SSAValue
 
+from ...algebra.element import Array
 from ...dialects import graph
 from ...dialects.types import shape_of, si8, tensor
 from ...resources import Resources
@@ -108,7 +108,7 @@ class Maker:
         weight, _ = self._parameters(name, (shape_of(x)[-1], columns), self.rms[x], shape_of(x)[-1], 0)
         return self.stored(name, self.add(graph.MatmulOp(x, weight), name, 1.0))
 
-    def constant(self, name: str, values: NDArray[Any], element: Attribute) -> SSAValue:
+    def constant(self, name: str, values: Array, element: Attribute) -> SSAValue:
         """A constant tensor, beside the text."""
         self.resources[name] = values
         made = graph.WeightOp(name, tensor(values.shape, element))

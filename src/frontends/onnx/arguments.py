@@ -8,7 +8,8 @@ from math import prod
 
 import numpy as np
 
-from .load import NUMPY_TYPES, Array, check_size
+from ...algebra.element import Array
+from .load import NUMPY_TYPES, check_size
 from .scope import Node
 
 Reader = Callable[[int], Array]

@@ -7,10 +7,11 @@ from functools import cache
 import numpy as np
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, helper, parser
 
+from ...algebra.element import Array
 from ...dialects.types import dtype_of, element_of, shape_of
 from ...errors import TilewrightError
 from .formulas import Formulas
-from .load import Array, check_size
+from .load import check_size
 from .quantization import BlockedWeights, blocked_product
 from .scope import Node, Scope, Value
 from .types import DType, schema_of

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...algebra.element import ELEMENT_TYPES, float_limits, is_float, is_foreign, limits
+from ...algebra.element import ELEMENT_TYPES, Array, float_limits, is_float, is_foreign, limits
 from . import arguments
-from .load import NUMPY_TYPES, Array, check_size
+from .load import NUMPY_TYPES, check_size
 from .scope import Node
 
 BUDGET_ELEMENTS = 1 << 28

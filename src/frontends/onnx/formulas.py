@@ -7,9 +7,9 @@ import numpy as np
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import SSAValue
 
+from ...algebra.element import Array
 from ...dialects import graph
 from ...dialects.types import dtype_of, element_of, element_type_of, shape_of
-from .load import Array
 from .scope import Node, Scope
 
 Operand = SSAValue | float

@@ -12,6 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from ...algebra.element import Array
 from ...dialects import graph
 from ...dialects.graph.nodes import set_node_names
 from ...dialects.types import ElementType
@@ -22,7 +23,7 @@ from ..main_function import main_module
 from ..open_graph import open_graph
 from ..open_shapes import Extent, closed_shapes, shape_text
 from .constant_inputs import constant_names
-from .load import NUMPY_TYPES, Array, check_size, opset_of, read_model, type_name
+from .load import NUMPY_TYPES, check_size, opset_of, read_model, type_name
 from .nodes import Nodes
 from .scope import Scope, element_type, shape_of
 from .steps import Steps, repeated

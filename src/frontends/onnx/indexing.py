@@ -6,10 +6,11 @@ from math import prod
 import numpy as np
 from xdsl.ir import SSAValue
 
+from ...algebra.element import Array
 from ...dialects.types import dtype_of, element_of, shape_of
 from . import arguments
 from .formulas import Formulas, check_constant_size
-from .load import Array, check_size
+from .load import check_size
 from .scope import Node, Scope, Value
 
 MAX_STEPS = 64

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto
 
+from ...algebra.element import Array
 from ...errors import TilewrightError
 from .expansion import MAX_DEPTH, Functions
-from .load import Array
 from .values import Values
 
 Known = Callable[[str], Array | None]

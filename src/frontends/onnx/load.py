@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
-from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto
 
 from ...algebra.element import ELEMENT_TYPES
@@ -141,8 +140,6 @@ def _tag(number: int, kind: int) -> bytes:
 def _bytes(number: int, content: bytes) -> bytes:
     return _tag(number, BYTES) + _varint(len(content)) + content
 
-
-Array = NDArray[Any]
 
 MAX_TENSOR_BYTES = 1 << 32
 """The largest constant tensor that the importer makes or reads."""

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
+from ...algebra.element import Array
 from ...dialects import graph
 from ...errors import TilewrightError
 from . import arguments
-from .load import Array
 from .scope import Node, Scope, Value, shape_of
 
 

@@ -10,6 +10,7 @@ from onnx import FunctionProto, ModelProto, NodeProto, defs, shape_inference
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ...algebra.element import Array
 from ...dialects import graph
 from ...dialects.graph.base import set_name
 from ...dialects.types import shape_of
@@ -18,7 +19,6 @@ from . import control, expansion, reference
 from .expansion import Body, Functions, Limits, function_body
 from .folder import COMPUTED, VIEWS, Folder, shape_slice
 from .least_size import LeastSize
-from .load import Array
 from .operators import OPERATORS
 from .order import ordered
 from .scope import Node, Scope, Value, decode, node_label

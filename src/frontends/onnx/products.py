@@ -9,11 +9,12 @@ from math import prod
 import numpy as np
 from xdsl.ir import SSAValue
 
+from ...algebra.element import Array
 from ...dialects import graph
 from ...dialects.types import dtype_of, element_of, si8
 from .arguments import broadcast_shape
 from .formulas import Formulas
-from .load import Array, check_size
+from .load import check_size
 from .quantization import blocked_product
 from .scope import Node, Scope, Value, shape_of
 from .windows import ConvWindow, conv_window

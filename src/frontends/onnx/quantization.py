@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ...algebra.element import float_limits, is_float, limits
+from ...algebra.element import Array, float_limits, is_float, limits
 from ...dialects import graph
 from ...dialects.types import shape_of
 from .arguments import axis_of, numpy_type
 from .formulas import Formulas
-from .load import NUMPY_TYPES, Array, type_name
+from .load import NUMPY_TYPES, type_name
 from .scope import RUNTIME_TYPES, Node, Scope, Value, element_type
 
 

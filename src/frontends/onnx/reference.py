@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from onnx import AttributeProto, GraphProto, ModelProto, TensorProto, helper, numpy_helper, shape_inference
 
-from .load import NUMPY_TYPES, Array
+from ...algebra.element import Array
+from .load import NUMPY_TYPES
 from .scope import Node
 from .types import schema_of
 

@@ -10,11 +10,12 @@ from math import prod
 import numpy as np
 from xdsl.ir import SSAValue
 
+from ...algebra.element import Array
 from ...dialects.types import shape_of
 from . import arguments
 from .arguments import integer_list
 from .formulas import Formulas, check_constant_size
-from .load import Array, check_size
+from .load import check_size
 from .movement import nearest
 from .scope import Node, Scope, Value
 

@@ -10,13 +10,13 @@ from onnx import AttributeProto, GraphProto, NodeProto, helper
 from xdsl.builder import Builder
 from xdsl.ir import Operation, SSAValue
 
-from ...algebra.element import ELEMENT_TYPES, WITHOUT_SUMS, is_float, is_foreign
+from ...algebra.element import ELEMENT_TYPES, WITHOUT_SUMS, Array, is_float, is_foreign
 from ...dialects import graph
 from ...dialects.graph.base import set_name, ssa_name
 from ...dialects.types import WIDER, ElementType, dtype_of, element_of, element_type_of, shape_of, tensor
 from ...errors import TilewrightError
 from ...resources import CHUNK, Resources
-from .load import TYPE_LEVER, Array
+from .load import TYPE_LEVER
 from .values import Values
 
 if TYPE_CHECKING:

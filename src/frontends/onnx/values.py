@@ -9,8 +9,9 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 import numpy as np
 from onnx import TensorProto, numpy_helper
 
+from ...algebra.element import Array
 from ...errors import TilewrightError
-from .load import BITS, NUMPY_TYPES, TYPE_LEVER, Array, check_size, type_name
+from .load import BITS, NUMPY_TYPES, TYPE_LEVER, check_size, type_name
 
 MAPPED_BYTES = 1 << 16
 """Values of this size and more are mapped into memory where they lie, aligned or not; smaller ones are read."""

@@ -7,12 +7,12 @@ from math import prod
 import numpy as np
 from xdsl.ir import SSAValue
 
+from ...algebra.element import Array
 from ...dialects import graph
 from ...dialects.graph.base import set_name
 from .arguments import window_pads
 from .formulas import Formulas, check_constant_size
 from .indexing import extreme_place
-from .load import Array
 from .scope import Node, Scope, Value, shape_of
 
 

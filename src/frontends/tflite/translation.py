@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, NodeProto, helper
 
+from ...algebra.element import Array
 from ..onnx.load import NUMPY_TYPES
-from .reader import DAMAGED, Array, Graph, Operator, Scaling, Tensor
+from .reader import DAMAGED, Graph, Operator, Scaling, Tensor
 
 OPSET = 21
 
