@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...algebra.allocation import LiveRange, align_up, reused_late
+from ...algebra.element import Ints
 from ...dialects.acg import machine_of
 from ...dialects.codelet import ProgramOp, TensorOp
 from ...dialects.codelet_rules import surrogate
@@ -37,8 +37,6 @@ from .placement import (
     placement_at,
     write,
 )
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...algebra.element import Bools, Ints
 from ...costs.compiled import bare, compiled
 from .timed import Arrows
 
-Spans = NDArray[np.int64]
+Spans = Ints
 """Rows of the fields of `Span`, whether it is written, and the number of the instruction."""
 
 LOW, HIGH, INTERVALS, STRIDE, GROUPS, PITCH, WRITTEN = range(1, 8)
@@ -111,7 +112,7 @@ def _ranks(spans: Spans) -> _Ranks:
 
 
 @compiled
-def _mark(spans: Spans, used: NDArray[np.bool_], far: NDArray[np.int64]) -> None:
+def _mark(spans: Spans, used: Bools, far: Ints) -> None:
     """Notes where intervals begin and end, in the table of bytes or one after another."""
     count = 0
     for row in range(len(spans)):
@@ -125,14 +126,14 @@ def _mark(spans: Spans, used: NDArray[np.bool_], far: NDArray[np.int64]) -> None
 
 
 @bare
-def _interval(span: NDArray[np.int64], place: int) -> tuple[int, int]:
+def _interval(span: Ints, place: int) -> tuple[int, int]:
     """Where an interval of a span begins and ends."""
     base = place // span[INTERVALS] * span[PITCH] + place % span[INTERVALS] * span[STRIDE]
     return span[LOW] + base, span[HIGH] + base
 
 
 @compiled
-def _walk(first: NDArray[np.int64], spans: Spans, ranks: _Ranks) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _walk(first: Ints, spans: Spans, ranks: _Ranks) -> tuple[Ints, NDArray[np.int32]]:
     """Dependences of instructions that touch spans `first[i]` to `first[i + 1]`, and room for more.
 
     Bytes from one rank to the next are a segment.  Each has its last writer, and the list of those that read it since;

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...algebra.affine import Range, narrowed
+from ...algebra.element import Ints
 from ...machine import Machine
 from ...machine.layer_table import LayerRecorder, LayerTable
 from .binary import table_of
@@ -27,7 +28,6 @@ from .plan_transfer import PartOperand, TransferPlan, box_of, plan_fill, plan_tr
 from .price import Price, Prices
 from .run import Runner, State, check_steps
 from .tapes import Tape, addresses_of, form_of, symbolic, tapes_of, with_addresses
-from .timed import Ints
 from .tree import Codelet, Fill, Issue, Transfer
 
 PART_CYCLES = 16

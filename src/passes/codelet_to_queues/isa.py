@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...algebra.element import element_dtype, is_float, limits, value_to_bits
+from ...algebra.element import Ints, element_dtype, is_float, limits, value_to_bits
 from ...algebra.expr import Name
 from ...algebra.lookup import lookup_of
 from ...errors import TilewrightError
 from ...machine import Capability, Field, Machine, Mnemonic
-from .timed import Ints
 
 if TYPE_CHECKING:
     from .macros import Expansion

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .timed import CYCLES, UNIT, Arrows, Ints, heights, in_program_order, list_starts, needed_counts, reversed_arrows
+from ...algebra.element import Ints
+from .timed import CYCLES, UNIT, Arrows, heights, in_program_order, list_starts, needed_counts, reversed_arrows
 from .timed import timed_starts as starts_of
 
 MAX_SCHEDULED = 1 << 17

@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Ints
 from ...machine import Machine
 from .dependences import Spans
 from .price import Price, Prices
-from .timed import Ints
 from .tree import Codelet, Fill, Issue, Loop, Node, Part, Span, Surrogate, Transfer
 
 SYMBOL_BITS = 40
@@ -85,7 +84,7 @@ def symbolic(codelet: Codelet) -> Codelet:
 def with_addresses(values: Ints, addresses: Ints) -> Ints:
     """Sums of a symbol and an offset, with the symbol's address instead of it."""
     symbols = (values + (1 << SYMBOL_BITS - 1)) >> SYMBOL_BITS
-    found: NDArray[np.int64] = values - (symbols << SYMBOL_BITS) + addresses[symbols]
+    found: Ints = values - (symbols << SYMBOL_BITS) + addresses[symbols]
     return found
 
 

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...algebra.element import Bools, Ints
 from ...costs.compiled import bare, compiled
-
-Ints = NDArray[np.int64]
 
 UNIT, RESOURCE, CYCLES = 0, 1, 2
 
@@ -34,7 +33,7 @@ def _pairs(given: Arrows) -> tuple[Ints, Ints]:
     return np.repeat(np.arange(len(given.first) - 1), np.diff(given.first)), given.others.astype(np.int64)
 
 
-def in_program_order(work: Ints, given: Arrows, ordered: NDArray[np.bool_]) -> Arrows:
+def in_program_order(work: Ints, given: Arrows, ordered: Bools) -> Arrows:
     """What instructions depend on, and of `ordered` units the one before on the same unit."""
     queued = np.argsort(work[:, UNIT], kind="stable")
     units = work[queued, UNIT]

@@ -7,9 +7,9 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...algebra.affine import Affine, Range, form_low, form_span, index_forms
+from ...algebra.element import Array, Ints
 from ...algebra.expr import Access, accesses, tensors_of
 from ...dialects.codelet import CodeletOp, ProgramOp, TensorOp, ViewOp
 from ...dialects.codelet_fused import FusedOp
@@ -18,8 +18,6 @@ from ...dialects.types import Role
 from ...errors import TilewrightError
 from .read import Tensors
 from .tree import Codelet, Fill, Issue, Part, Surrogate, Transfer, Visit, visits
-
-Array = NDArray[Any]
 
 MOST_ELEMENTS = 1 << 24
 """Larger tensors are not looked at."""
@@ -239,7 +237,7 @@ class _Ring:
         absent = np.argwhere(self.places[places] != elements)
         return tuple(i[at] for i, at in zip(indices, absent[0].tolist(), strict=True)) if len(absent) else None
 
-    def _places(self, indices: Sequence[range]) -> tuple[Any, NDArray[np.int64]]:
+    def _places(self, indices: Sequence[range]) -> tuple[Any, Ints]:
         arrays = [np.arange(i.start, i.stop, dtype=np.int64) for i in indices]
         places = np.ix_(*(array % held for array, held in zip(arrays, self.held, strict=True)))
         grids = np.ix_(*arrays)

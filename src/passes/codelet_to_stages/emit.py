@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...algebra.affine import Range
+from ...algebra.element import Ints
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from ...machine.encoding import encode_many, join_rows
@@ -368,7 +369,7 @@ def _encoded(machine: Machine, code: Sequence[Instruction]) -> bytes:
     places: dict[str, list[int]] = {}
     for place, one in enumerate(code):
         places.setdefault(one.mnemonic.name, []).append(place)
-    parts: list[tuple[NDArray[np.int64], NDArray[np.uint8]]] = []
+    parts: list[tuple[Ints, NDArray[np.uint8]]] = []
     for name, own in places.items():
         words = dict.fromkeys(word for place in own for word in code[place].fields)
         fields = {word: np.array([code[place].fields.get(word, 0) for place in own], np.int64) for word in words}

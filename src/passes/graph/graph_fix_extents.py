@@ -20,11 +20,12 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
+from ...algebra.element import Array
 from ...dialects import graph
 from ...dialects.graph.extents import DIMS, OPEN, ExtentsAttr, dims_of
 from ...dialects.types import shape_of, tensor
 from ...errors import TilewrightError
-from ...resources import Array, Resources, attach, resources_of
+from ...resources import Resources, attach, resources_of
 
 
 @dataclass(frozen=True)

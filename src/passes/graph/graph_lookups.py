@@ -13,13 +13,13 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...algebra.element import ELEMENT_TYPES
+from ...algebra.element import ELEMENT_TYPES, Array
 from ...algebra.lookup import lookup_of
 from ...dialects import graph
 from ...dialects.acg import has_target, machine_of
 from ...dialects.types import WIDER, dtype_of, element_bytes, element_of, element_type_of, shape_of, si8, ui8
 from ...errors import TilewrightError
-from ...interpreters.constants import Array, Constants, base_name
+from ...interpreters.constants import Constants, base_name
 from ...machine import Machine
 from .identities import renamed
 from .narrow_weights import NARROW, held

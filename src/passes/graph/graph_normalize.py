@@ -17,10 +17,11 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
+from ...algebra.element import Array
 from ...dialects import graph
 from ...dialects.graph.base import ints, real
 from ...dialects.types import shape_of
-from ...interpreters.constants import Array, Constants, base_name
+from ...interpreters.constants import Constants, base_name
 from .graph_lookups import LookupToProduct
 from .identities import IDENTITIES, producer, renamed
 

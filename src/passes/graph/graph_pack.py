@@ -12,10 +12,11 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...algebra.element import Array
 from ...dialects import graph
 from ...dialects.acg import has_target, machine_of
 from ...dialects.types import element_of, shape_of, si8
-from ...interpreters.constants import Array, Constants
+from ...interpreters.constants import Constants
 from ...machine import Machine
 from .identities import renamed
 from .narrow_weights import held

@@ -10,6 +10,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWalker
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...algebra.element import Array
 from ...algebra.fixed_point import multiplier_and_shift
 from ...dialects import graph
 from ...dialects.acg import has_target, machine_of
@@ -23,7 +24,7 @@ from .narrow_weights import narrow_weights
 from .quantized_affine import affine
 from .quantized_layers import arithmetic, average, commutes, concatenation, on_integers, softmax
 from .quantized_products import accumulate
-from .quantized_values import Array, Builder, Goal, constant, epilogue_bounds, find_goal, quantised, uniform_8_bits
+from .quantized_values import Builder, Goal, constant, epilogue_bounds, find_goal, quantised, uniform_8_bits
 
 WHOLE = float(1 << 20)
 """A bias of at least so much is rounded to a whole number: sums then change by half a millionth at most."""

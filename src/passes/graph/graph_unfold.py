@@ -13,12 +13,13 @@ from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...algebra.element import Array
 from ...costs.fusion.of_machine import lanes_of, platform_of
 from ...dialects import graph
 from ...dialects.acg import machine_of
 from ...dialects.graph import shapes
 from ...dialects.types import element_bytes, element_of, element_type_name, shape_of
-from ...interpreters.constants import Array, Constants
+from ...interpreters.constants import Constants
 from ...machine import Machine
 from ...machine.memory_chain import multiply_accumulates
 from .identities import renamed

@@ -11,10 +11,10 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...algebra.element import ELEMENT_TYPES
+from ...algebra.element import ELEMENT_TYPES, Array
 from ...dialects import graph
 from ...dialects.types import element_of, shape_of
-from ...interpreters.constants import Array, Constants, base_name
+from ...interpreters.constants import Constants, base_name
 from ...machine import Machine
 from .identities import renamed
 from .quantized_products import Product, signed_weights

@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from xdsl.ir import SSAValue
 
+from ...algebra.element import Array
 from ...dialects import graph
 from ...dialects.types import shape_of
-from .quantized_values import Array, Builder, Goal, constant, quantised, uniform_8_bits
+from .quantized_values import Builder, Goal, constant, quantised, uniform_8_bits
 
 FACTOR_BITS = 20
 """Factors have so many bits at most: 255 * 2^20 leaves room for offsets of 2^30."""

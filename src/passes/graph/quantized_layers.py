@@ -6,6 +6,7 @@ import numpy as np
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
 
+from ...algebra.element import Array
 from ...algebra.fixed_point import common_shift
 from ...dialects import graph
 from ...dialects.graph.base import real
@@ -13,7 +14,7 @@ from ...dialects.graph.quantized import RANGES
 from ...dialects.types import dtype_of, shape_of, si8, tensor
 from ...interpreters.constants import Constants
 from ...interpreters.graph_numpy import pool, quantize
-from .quantized_values import Accumulator, Array, Builder, Goal, Quantised, constant, quantised, uniform_8_bits
+from .quantized_values import Accumulator, Builder, Goal, Quantised, constant, quantised, uniform_8_bits
 
 ADD_BITS = 20
 """Factors of the terms of an addition have so many bits: 255 * 2^20 twice stays far below 2^31."""

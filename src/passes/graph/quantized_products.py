@@ -5,19 +5,16 @@ second sum joins the bias, and padding is done with zx.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
 
+from ...algebra.element import Array
 from ...dialects import graph
 from ...dialects.graph.quantized import RANGES
 from ...dialects.types import shape_of, si8
 from .quantized_values import Accumulator, Builder, Quantised, quantised, uniform_8_bits
-
-Array = NDArray[Any]
 
 Product = graph.ConvOp | graph.GemmOp | graph.MatmulOp
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ...algebra.element import Array
 from ...algebra.fixed_point import multiplier_and_shift
 from ...dialects import graph
 from ...dialects.graph.quantized import RANGES
 from ...dialects.types import dtype_of, element_of
 from ...interpreters.constants import Constants, base_name
 from ...interpreters.graph_numpy import quantize
-
-Array = NDArray[Any]
 
 FOLDED = 3
 """Layers between a constant of a batch normalisation in 8 bits and what it is multiplied with."""

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import StringAttr, i32
 from xdsl.ir import Attribute, SSAValue
 
 from ...algebra.blocked import BlockedLayout
+from ...algebra.element import Array, Ints
 from ...dialects import graph
 from ...dialects.codelet import RoleAttr, TensorOp
 from ...dialects.codelet_attributes import SurrogateType
@@ -85,9 +84,6 @@ def packing_of(found: Found, shape: tuple[int, ...], lanes: int) -> Packing | No
     return chosen if plane is not None and plane.height * plane.width > 1 else None
 
 
-Numbers = NDArray[np.int64]
-
-
 @dataclass
 class Places:
     """The tensors of a program off chip; `names` are taken, `seen` those of inputs and outputs."""
@@ -146,12 +142,12 @@ class Places:
         plain = layout_of(shape, self.isa.lanes, element_of(value) == i32)
         owner.attributes["layout"] = LayoutAttr(packing.layout(shape) if packing is not None else plain)
 
-    def constant(self, name: str, array: NDArray[Any]) -> SSAValue:
+    def constant(self, name: str, array: Array) -> SSAValue:
         """A tensor with these numbers."""
         found = self.resources.add(self.name(name), array)
         return self._tensor(found, Role.WEIGHT, array.shape, si8 if array.dtype == np.int8 else i32)
 
-    def weights(self, name: str, weights: Numbers, window: Window) -> SSAValue:
+    def weights(self, name: str, weights: Ints, window: Window) -> SSAValue:
         """Blocks of [out, in, taps] weights."""
         lanes, depth = self.isa.lanes, self.isa.depth
         if weights.min(initial=0) < -128 or weights.max(initial=0) > 127:
@@ -161,7 +157,7 @@ class Places:
         cut = full.reshape(-1, lanes, full.shape[1] // depth, depth, window.rows, window.columns)
         return self.constant(f"{name}.blocks", np.ascontiguousarray(cut.transpose(0, 2, 4, 5, 1, 3)))
 
-    def diagonals(self, name: str, weights: Numbers, window: Window = Window()) -> tuple[SSAValue, bool]:
+    def diagonals(self, name: str, weights: Ints, window: Window = Window()) -> tuple[SSAValue, bool]:
         """Blocks for [sources, channels or 1, taps] of each channel alone, and whether all share them."""
         lanes = self.isa.lanes
         shared = weights.shape[1] == 1
@@ -175,7 +171,7 @@ class Places:
         shape = *blocks.shape[:2], window.rows, window.columns, lanes, lanes
         return self.constant(f"{name}.diagonals", blocks.reshape(shape)), shared
 
-    def vector(self, name: str, values: Numbers, channels: int) -> SSAValue:
+    def vector(self, name: str, values: Ints, channels: int) -> SSAValue:
         """A number for each channel, by blocks of sums."""
         wide = np.broadcast_to(values, (channels,)) if values.size == 1 else values
         full = np.pad(wide, (0, -channels % self.isa.lanes)).astype(np.int32)
@@ -200,9 +196,9 @@ def layout_of(shape: tuple[int, ...], lanes: int, planes: bool = False) -> Block
     return BlockedLayout(pads, (0, lanes, *[0] * rest), (*outer, *range(3, 3 + rest), 2), planes=planes)
 
 
-def digits_of(weights: Numbers) -> Numbers:
+def digits_of(weights: Ints) -> Ints:
     """Numbers as digits of 8 bits with a sign, the highest first: [digits, ...]."""
-    found: list[Numbers] = []
+    found: list[Ints] = []
     rest = weights
     while not found or rest.any():
         low = ((rest + 128) & 255) - 128

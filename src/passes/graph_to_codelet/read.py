@@ -8,18 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
+from ...algebra.element import Ints
 from ...dialects import graph
 from ...dialects.types import element_of, shape_of, si8, ui8
 from ...errors import TilewrightError
 from ...resources import Resources, weight_array
 from .scales import Scale, Step, bounds, shifts_of, steps_of
 from .works import Form, Window
-
-Numbers = NDArray[np.int64]
 
 UNSIGNED = 128
 """Bytes without a sign lie as signed ones, so much less."""
@@ -36,13 +34,13 @@ class Found(Form):
 
     value: SSAValue
     sources: tuple[SSAValue, ...]
-    weights: Numbers
-    bias: Numbers = field(default_factory=lambda: np.zeros(1, np.int64))
+    weights: Ints
+    bias: Ints = field(default_factory=lambda: np.zeros(1, np.int64))
     steps: tuple[Step, ...] = ()
     doubled: int = 0
 
     @property
-    def reach(self) -> tuple[Numbers, Numbers]:
+    def reach(self) -> tuple[Ints, Ints]:
         """The least and the largest sum of each channel, with the bias."""
         axes = (0, 2) if self.diagonal else (1, 2)
         above, below = np.maximum(self.weights, 0).sum(axis=axes), np.minimum(self.weights, 0).sum(axis=axes)
@@ -68,7 +66,7 @@ class Reader:
         """`depth` channels are summed in a block."""
         self.resources, self.depth = resources, depth
 
-    def constant(self, value: SSAValue, op: Operation) -> Numbers:
+    def constant(self, value: SSAValue, op: Operation) -> Ints:
         """A weight's array."""
         array = weight_array(value.owner, self.resources) if isinstance(value.owner, graph.WeightOp) else None
         if array is None or array.dtype.kind not in "iu":
@@ -268,7 +266,7 @@ def _found(op: graph.LayerOp, value: SSAValue, **given: Any) -> Found:
     return Found(name=name, nodes=nodes, value=value, **given)
 
 
-def _absorbed(multiplier: Numbers, sums: Found) -> tuple[Numbers, Found]:
+def _absorbed(multiplier: Ints, sums: Found) -> tuple[Ints, Found]:
     """An odd factor of the scale is part of diagonal weights where they stay bytes, so that a shift remains."""
     odd = {int(m) // (int(m) & -int(m)) for m in multiplier}
     factor = min(odd)
@@ -277,7 +275,7 @@ def _absorbed(multiplier: Numbers, sums: Found) -> tuple[Numbers, Found]:
     return multiplier // factor, replace(sums, weights=sums.weights * factor, bias=sums.bias * factor)
 
 
-def _product(op: graph.GemmOp | graph.MatmulOp, x: SSAValue, matrix: Numbers, bias: Numbers | int) -> Found:
+def _product(op: graph.GemmOp | graph.MatmulOp, x: SSAValue, matrix: Ints, bias: Ints | int) -> Found:
     """A product with [out, in] weights; of a map whose rows and columns were put in a line, a window as large as it."""
     window, weights = Window(), matrix[:, :, None]
     if isinstance(x.owner, graph.ReshapeOp) and len(shape := shape_of(x.owner.x)) == 4 and shape[2] * shape[3] > 1:
@@ -300,7 +298,7 @@ def _moved(
     return replace(made, diagonal=True, maximum=maximum, steps=steps)
 
 
-def _spread(weights: Numbers, groups: int) -> Numbers:
+def _spread(weights: Ints, groups: int) -> Ints:
     """Weights of groups of channels as those of one, 0 between groups."""
     out, depth = weights.shape[0], weights.shape[1]
     found = np.zeros((out, depth * groups, weights.shape[2]), np.int64)

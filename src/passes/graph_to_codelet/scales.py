@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers = NDArray[np.int64]
+from ...algebra.element import Ints
 
 FARTHEST_SHIFT = 15
 """What all implementations of VTA shift by."""
@@ -38,7 +37,7 @@ class Step:
     """
 
     function: str
-    values: Numbers | None = None
+    values: Ints | None = None
     target: int = 0
     source: int = 0
 
@@ -47,19 +46,19 @@ class Step:
 class Scale:
     """`clip(((x multiplier + half) >> shift) + zero, low, high)` as `graph.requantize`, of each channel or of all."""
 
-    multiplier: Numbers
-    shift: Numbers
+    multiplier: Ints
+    shift: Ints
     zero: int = 0
     low: int = -128
     high: int = 127
 
     @staticmethod
-    def of(multiplier: Numbers, shift: Numbers, zero: int, low: int, high: int) -> Scale:
+    def of(multiplier: Ints, shift: Ints, zero: int, low: int, high: int) -> Scale:
         """A scale whose shift may be to the left, which the multiplier takes."""
         return Scale(multiplier << np.maximum(-shift, 0), np.maximum(shift, 0), zero, low, high)
 
     @property
-    def half(self) -> Numbers:
+    def half(self) -> Ints:
         """What rounds: half of what is shifted away."""
         return np.where(self.shift > 0, np.int64(1) << np.maximum(self.shift - 1, 0), 0)
 
@@ -69,7 +68,7 @@ def bounds(low: int, high: int) -> tuple[Step, ...]:
     return _step("max", low), _step("min", high)
 
 
-def steps_of(scale: Scale, bias: Numbers, least: Numbers, most: Numbers) -> tuple[Step, ...] | None:
+def steps_of(scale: Scale, bias: Ints, least: Ints, most: Ints) -> tuple[Step, ...] | None:
     """The steps for sums that, with the bias, are from `least` to `most`; None where none are exact."""
     return _shifted(scale, bias, least, most) or _multiplied(scale, bias, least, most)
 
@@ -78,7 +77,7 @@ def _step(function: str, values: Any, target: int = 0) -> Step:
     return Step(function, np.atleast_1d(np.asarray(values, np.int64)), target)
 
 
-def _shifted(scale: Scale, bias: Numbers, least: Numbers, most: Numbers) -> tuple[Step, ...] | None:
+def _shifted(scale: Scale, bias: Ints, least: Ints, most: Ints) -> tuple[Step, ...] | None:
     """A rounding constant, a shift and bounds, where multipliers are powers of two."""
     zeros = np.array([(int(m) & -int(m)).bit_length() - 1 for m in scale.multiplier])
     distance = scale.shift - zeros
@@ -96,7 +95,7 @@ def _shifted(scale: Scale, bias: Numbers, least: Numbers, most: Numbers) -> tupl
     return tuple(one for one in steps if one.values is not None and one.values.any()) + bounds(scale.low, scale.high)
 
 
-def _multiplied(scale: Scale, bias: Numbers, least: Numbers, most: Numbers) -> tuple[Step, ...] | None:
+def _multiplied(scale: Scale, bias: Ints, least: Ints, most: Ints) -> tuple[Step, ...] | None:
     """Products by digits."""
     results = np.arange(scale.low + 1, scale.high + 1) - scale.zero
     factors = scale.multiplier / 2.0**scale.shift
@@ -128,7 +127,7 @@ def _multiplied(scale: Scale, bias: Numbers, least: Numbers, most: Numbers) -> t
     return (*steps, *(() if clipped and factors.max() < 1 else bounds(scale.low, scale.high)))
 
 
-def _products(whole: Numbers, digit: int, count: int) -> list[Step]:
+def _products(whole: Ints, digit: int, count: int) -> list[Step]:
     """The sums times a number with `count` digits behind the first, but for what is behind the last."""
     steps: list[Step] = []
     carry = 0
@@ -144,14 +143,14 @@ def _products(whole: Numbers, digit: int, count: int) -> list[Step]:
     return steps + ([Step("add", None, 0, carry)] if carry else [])
 
 
-def _rounded(multiplier: Numbers, left: Numbers) -> Any:
+def _rounded(multiplier: Ints, left: Ints) -> Any:
     """`multiplier 2^left`, rounded; Python's integers."""
     wide, left = multiplier.astype(object), left.astype(object)
     right = np.maximum(-left, 0)
     return ((wide << np.maximum(left, 0)) + ((1 << right) >> 1)) >> right
 
 
-def _first_sums(multiplier: Any, shift: Numbers, added: Any, results: Numbers) -> Numbers:
+def _first_sums(multiplier: Any, shift: Ints, added: Any, results: Ints) -> Ints:
     """For each channel the least sum that gives each result or more."""
     kind = np.int64 if int(shift.max()) <= 53 and int(np.max(multiplier)) < 1 << 62 else object
     factor, above = np.asarray(multiplier, kind)[:, None], np.asarray(added, kind)[:, None]
@@ -161,7 +160,7 @@ def _first_sums(multiplier: Any, shift: Numbers, added: Any, results: Numbers) -
     return np.clip(found, -limit, limit).astype(np.int64)
 
 
-def _within(changes: Numbers, start: Numbers, end: Numbers) -> Numbers:
+def _within(changes: Ints, start: Ints, end: Ints) -> Ints:
     """Where results change among the sums that can be."""
     return np.clip(changes, start[:, None], end[:, None] + 1)
 

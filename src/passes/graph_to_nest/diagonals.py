@@ -1,19 +1,16 @@
 """Constants of two axes whose diagonals are equal, such as causal masks: they are read from a vector."""
 
 from math import prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
 from ...algebra.affine import Affine, to_affine
+from ...algebra.element import Array
 from ...dialects import graph
 from ...dialects.types import bytes_of, element_of, shape_of
 from .builder import Indices
-
-Array = NDArray[Any]
 
 LEAST_BYTES = 1024
 """Smaller constants are read as they are."""

@@ -12,10 +12,10 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import SSAValue
 
 from ...algebra.blocked import BlockedLayout
+from ...algebra.element import Ints
 from ...algebra.expr import Access
 from ...dialects import nest
 from ...dialects.types import shape_of
@@ -209,7 +209,7 @@ class LayerBuilder:
         store = self.program.store(self.result, term, lambda place: output_rows(form, place, self.extents))
         return replace(made, stores=(store,))
 
-    def _bound(self, kernel: nest.KernelOp, form: SumForm, weight: SSAValue, at: int) -> NDArray[np.int64]:
+    def _bound(self, kernel: nest.KernelOp, form: SumForm, weight: SSAValue, at: int) -> Ints:
         """What no sum exceeds in magnitude: the weights' and bias' magnitudes, or the types' alone."""
         largest = self._points(form.weight.dims - set(form.columns) - set(form.batch)) * 128 * 128
         constant = self.program.constant(weight)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import SSAValue
 
+from ...algebra.element import Ints
 from ...algebra.expr import Access
 from ...dialects import nest
 from .forms import Form, form_of, unsupported
@@ -110,9 +110,7 @@ def _step(form: Form, dim: str) -> int:
     return next((axis.coefficient(dim) for axis in form.axes if dim in axis.names), 1)
 
 
-def columns_of(
-    form: Form, values: NDArray[np.int64], columns: tuple[str, ...], extents: Mapping[str, int], lanes: int
-) -> NDArray[np.int64]:
+def columns_of(form: Form, values: Ints, columns: tuple[str, ...], extents: Mapping[str, int], lanes: int) -> Ints:
     """A constant for each column, in the order of the rows of lanes; lanes without a column have the last one's."""
     sizes = [extents[dim] for dim in columns]
     grid = np.indices(sizes)

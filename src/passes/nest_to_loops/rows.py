@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import SSAValue
 
+from ...algebra.element import Ints
 from ...algebra.expr import Access, Call, Expr, Num, print_expr
 from ...dialects import nest
 from ...dialects.types import dtype_of, element_of
@@ -14,7 +14,6 @@ from .forms import unsupported
 from .places import Operation
 from .terms import FUNCTIONS, LIMIT, Term, constant, interval, whole
 
-Vector = NDArray[np.int64]
 PRODUCT, SHIFT = "A * B // pow(2, SHIFT)", "A // pow(2, B)"
 FOLDS = {"max=": "max(A, B)", "min=": "min(A, B)", "+=": "A + B"}
 SATURATED = (-128, 127)
@@ -32,7 +31,7 @@ class RowBuilder:
     width: int
     lanes: int
     operations: list[Operation] = field(default_factory=list[Operation])
-    vectors: list[Vector] = field(default_factory=list[Vector])
+    vectors: list[Ints] = field(default_factory=list[Ints])
     terms: dict[SSAValue, Term] = field(default_factory=dict[SSAValue, Term])
     spreads: dict[str, Term] = field(default_factory=dict[str, Term])
     shared: set[str] = field(default_factory=set[str])  # names that more than one kernel reads
@@ -95,7 +94,7 @@ class RowBuilder:
         wrapped = bool((low < -LIMIT).any() or (high >= LIMIT).any())
         return replace(found, low=whole(32)[0], high=whole(32)[1]) if wrapped else found
 
-    def vector(self, values: Vector) -> Term:
+    def vector(self, values: Ints) -> Term:
         """A constant per column as an operand; a number where all are alike."""
         if (values == values.flat[0]).all():
             return constant(int(values.flat[0]))
@@ -181,7 +180,7 @@ class RowBuilder:
             return term
         return self._operation(SHIFT, term, amount, low, high)
 
-    def _operation(self, text: str, a: Term, b: Term | None, low: Vector, high: Vector, shift: int = 0) -> Term:
+    def _operation(self, text: str, a: Term, b: Term | None, low: Ints, high: Ints, shift: int = 0) -> Term:
         """An operation on rows, or on columns where there are no others."""
         kinds = {term.kind for term in (a, b) if term is not None}
         if kinds <= {"column", "number"} and "column" in kinds:
@@ -191,7 +190,7 @@ class RowBuilder:
             b = self.rows(b) if b is not None and b.kind == "column" else b
         return self._add(text, a, b, shift, "rows", low, high)
 
-    def _add(self, text: str, a: Term, b: Term | None, shift: int, kind: str, low: Vector, high: Vector) -> Term:
+    def _add(self, text: str, a: Term, b: Term | None, shift: int, kind: str, low: Ints, high: Ints) -> Term:
         name = f"v{len(self.operations)}"
         self.operations.append(Operation(name, text, a.name, None if b is None else b.name, shift, kind))
         made = {"fold": "column", "column": "column"}.get(kind, "rows")
@@ -232,7 +231,7 @@ class RowBuilder:
         term = self._operation("A + B", term, self.vector(rounding), low + rounding, high + rounding)
         return self._operation(SHIFT, term, self.vector(rest), (low + rounding) >> rest, (high + rounding) >> rest)
 
-    def _constant(self, kernel: nest.KernelOp, expr: Expr) -> Vector:
+    def _constant(self, kernel: nest.KernelOp, expr: Expr) -> Ints:
         term = self._expr(kernel, expr)
         if term.kind not in ("number", "vector"):
             raise unsupported(kernel, "constant factors and shifts", print_expr(expr))

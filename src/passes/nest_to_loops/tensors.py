@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...algebra.allocation import BumpAllocator
 from ...algebra.blocked import BlockedLayout
+from ...algebra.element import Ints
 from ...dialects.mnemonic import TensorOp
 from ...dialects.types import Role, element_type, tensor
 from ...errors import TilewrightError
@@ -127,7 +127,7 @@ class Table:
         plain = BlockedLayout(((0, 0),) * len(extents), (0,) * len(extents), tuple(range(len(extents))))
         self.place(around, plain, address)
 
-    def constant(self, name: str, values: NDArray[np.int64], blocks: int) -> Rows:
+    def constant(self, name: str, values: Ints, blocks: int) -> Rows:
         """A word for each column, in rows of lanes."""
         name = self.name(name)
         padded = np.zeros(blocks * self.lanes, np.int32)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Vector = NDArray[np.int64]
+from ...algebra.element import Ints
+
 LIMIT = 1 << 31
 
 FUNCTIONS: dict[str, tuple[str, int, bool]] = {
@@ -37,8 +37,8 @@ class Term:
     """
 
     name: str | int
-    low: Vector
-    high: Vector
+    low: Ints
+    high: Ints
     kind: str
     wrapped: bool = False
 
@@ -55,12 +55,12 @@ def constant(value: int) -> Term:
     return Term(value, array, array, "number")
 
 
-def whole(bits: int) -> tuple[Vector, Vector]:
+def whole(bits: int) -> tuple[Ints, Ints]:
     """The least and greatest signed integer of some bits."""
     return np.array([-1 << (bits - 1)], np.int64), np.array([(1 << (bits - 1)) - 1], np.int64)
 
 
-def interval(fn: str, a: Term, b: Term | None = None) -> tuple[Vector, Vector]:
+def interval(fn: str, a: Term, b: Term | None = None) -> tuple[Ints, Ints]:
     """What a function's values lie between."""
     if b is None:
         return _unary(fn, a)
@@ -83,7 +83,7 @@ def interval(fn: str, a: Term, b: Term | None = None) -> tuple[Vector, Vector]:
             return np.array([0], np.int64), np.array([1], np.int64)
 
 
-def _unary(fn: str, a: Term) -> tuple[Vector, Vector]:
+def _unary(fn: str, a: Term) -> tuple[Ints, Ints]:
     zero = np.array([0], np.int64)
     match fn:
         case "relu":

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeVar
 
-from ...arrays import Array
+from ...algebra.element import Array
 from ...errors import InfeasibleError
 from ...machine.packet_program import Packing
 from ...machine.packet_storage import Storage, Stored

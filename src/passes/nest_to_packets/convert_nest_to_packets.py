@@ -15,8 +15,8 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from ...algebra.element import Array
 from ...algebra.expr import Access, Statement, dims_of, substitute_statement
-from ...arrays import Array
 from ...dialects import nest
 from ...dialects.acg import machine_of
 from ...dialects.graph import WeightOp

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ...algebra.affine import index_forms
-from ...algebra.element import ELEMENT_TYPES
+from ...algebra.element import ELEMENT_TYPES, Array
 from ...algebra.expr import Access
-from ...arrays import Array
 from ...errors import TilewrightError
 from ...machine.packet_program import Stored
 from ...machine.packet_storage import Storage

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 
-from ...algebra.element import ELEMENT_TYPES
+from ...algebra.element import ELEMENT_TYPES, Array
 from ...algebra.expr import (
     Access,
     Call,
@@ -27,7 +27,6 @@ from ...algebra.expr import (
     sums_pairs,
     walk,
 )
-from ...arrays import Array
 from ...errors import TilewrightError
 from ..accesses import with_accesses
 from .ranges import Range, range_of, range_of_type, within

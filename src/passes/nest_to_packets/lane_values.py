@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...algebra.element import ELEMENT_TYPES
+from ...algebra.element import ELEMENT_TYPES, Array
 from ...algebra.expr import Access, Call, Expr, Num, Statement, print_expr
 from ...algebra.parser import parse_statement
-from ...arrays import Array
 from ...errors import TilewrightError
 from ...machine.packet_program import Instruction
 from ...machine.packets import PackedMnemonic

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tilewright.passes.graph_to_codelet.scales import Numbers, Scale, Step, steps_of
+from tilewright.algebra.element import Ints
+from tilewright.passes.graph_to_codelet.scales import Scale, Step, steps_of
 
 FUNCTIONS = {
     "add": np.add,
@@ -16,7 +17,7 @@ FUNCTIONS = {
 }
 
 
-def run(steps: tuple[Step, ...], sums: Numbers) -> Numbers:
+def run(steps: tuple[Step, ...], sums: Ints) -> Ints:
     """What a machine of 32 bits computes of sums [channels, ...]; no value may leave them."""
     found = {0: sums}
     for step in steps:
@@ -29,7 +30,7 @@ def run(steps: tuple[Step, ...], sums: Numbers) -> Numbers:
     return found[0]
 
 
-def expected(scale: Scale, sums: Numbers) -> Numbers:
+def expected(scale: Scale, sums: Ints) -> Ints:
     wide = sums.astype(object)
     scaled = (wide * scale.multiplier[:, None].astype(object) + scale.half[:, None]) >> scale.shift[:, None].astype(
         object
@@ -37,7 +38,7 @@ def expected(scale: Scale, sums: Numbers) -> Numbers:
     return np.clip(scaled + scale.zero, scale.low, scale.high).astype(np.int64)
 
 
-def drawn(seed: int) -> tuple[Scale, Numbers, Numbers, Numbers]:
+def drawn(seed: int) -> tuple[Scale, Ints, Ints, Ints]:
     """Scales, biases and ranges of sums as networks have them, one or several channels."""
     random = np.random.default_rng(seed)
     channels = int(random.integers(1, 5))
