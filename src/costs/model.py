@@ -4,13 +4,13 @@ from typing import Literal
 
 import numpy as np
 
+from ..algebra.element import Bools, Floats
 from ..errors import TilewrightError
 from . import exact, timeloop
 from .exact.batch import MAX_MACS as EXACT_MACS
-from .hierarchy.batch import Bools, MappingBatch
+from .hierarchy.batch import MappingBatch
 from .hierarchy.values import Architecture, LoopMapping, Problem
 from .timeloop.batch_model import MAX_MACS as TIMELOOP_MACS
-from .timeloop.batch_model import Floats
 from .timeloop.model import factor_violations
 from .timeloop.report import Prices, Violation
 

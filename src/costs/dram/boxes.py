@@ -8,6 +8,7 @@ cuts.
 from math import gcd
 from typing import NamedTuple
 
+from ...algebra.element import Ints
 from .tables import (
     AS_INPUT,
     AS_WEIGHTS,
@@ -19,7 +20,6 @@ from .tables import (
     TRANSPOSE,
     UPSAMPLE,
     Edges,
-    Ints,
     Layers,
     Net,
     Ranges,

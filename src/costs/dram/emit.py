@@ -1,5 +1,6 @@
 """Compiled: a fusion's tiles in order, and the loads, stores and local tensors that they need."""
 
+from ...algebra.element import Ints
 from ..soma.blocks import Split
 from .boxes import Cuts, cut_group, source_range
 from .tables import (
@@ -8,7 +9,6 @@ from .tables import (
     REUSED,
     STREAMING,
     Edges,
-    Ints,
     Layers,
     Loads,
     Model,

@@ -14,13 +14,13 @@ from functools import cached_property
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...algebra.dag import Dag, bits, flags
+from ...algebra.element import Floats, Ints
 from ...zoo.schedule_networks.layers import Layer, Network
 from ..soma.blocks import SHARINGS, Block, Sharing, Split, Work, block_of, ceil_div, column_limit, splits
 from ..soma.hardware import BUS_BYTES, MAC_PJ, VECTOR_PJ, CoreArray
-from .tables import Floats, Ints, Model, compiled, inner
+from .tables import Model, compiled, inner
 
 
 @dataclass(frozen=True)
@@ -340,7 +340,7 @@ def _least_over_tiles(layer: Layer, pixels: tuple[int, int], each: float, port: 
     sizes = layer.shape.height, layer.shape.width
     if pixels == sizes:
         return max(each * sizes[0] * sizes[1], port)
-    spans: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
+    spans: list[tuple[Floats, Floats]] = []
     for axis in range(2):
         count, step = pixels[axis], -(-sizes[axis] // pixels[axis])
         extent = np.arange(1, count + 1)

@@ -5,10 +5,11 @@ no load can, or when their room is needed.  On one channel that serves in order 
 lives follow from the order.  Times are those of SoMa's timeline (J. Cai et al., HPCA 2025, section V-D).
 """
 
+from ...algebra.element import Ints
 from ..soma.blocks import Split
 from ..soma.hardware import DRAM_PJ
 from .emit import FITS, OVERFLOW, emit
-from .tables import Ints, Loads, Model, Net, Positions, Stages, Stores, Tally, Workspace, compiled, inner
+from .tables import Loads, Model, Net, Positions, Stages, Stores, Tally, Workspace, compiled, inner
 
 EAGER, OVERTAKE, DOUBLE_BUFFER = 1, 2, 4
 """Bits of a policy: stores come before all loads but those of the next tile, instead of when no load can run; a load

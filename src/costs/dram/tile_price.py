@@ -6,6 +6,7 @@ second level of weight buffer, and vector layers move what they read and write t
 
 from math import inf
 
+from ...algebra.element import Ints
 from ..soma.blocks import (
     SHARINGS,
     Split,
@@ -20,7 +21,7 @@ from ..soma.blocks import (
 from ..soma.blocks import bus_suffices as _bus_suffices
 from ..soma.hardware import HOP_PJ, MAC_PJ, VECTOR_PJ
 from ..soma.tile_cost import Counts, best_candidate, count_accesses, groups_together
-from .tables import FC, Ints, Layers, Model, Net, Workspace, compiled, inner
+from .tables import FC, Layers, Model, Net, Workspace, compiled, inner
 
 KEY_BITS = 21
 """Bits of an extent in a key."""

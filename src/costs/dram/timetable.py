@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ...algebra.element import Ints
 from ...zoo.schedule_networks.layers import Network
 from ..soma.tiling import INPUT, OUTPUT, WEIGHT, Fusion
 from .tables import (
@@ -14,7 +15,6 @@ from .tables import (
     REUSED,
     STREAMING,
     Edges,
-    Ints,
     Loads,
     Net,
     Positions,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Bools
 from ...errors import TilewrightError
 from ..hierarchy.batch import MappingBatch, pack
 from ..hierarchy.values import Architecture, LoopMapping, Problem
@@ -48,7 +48,7 @@ def price_batch(arch: Architecture, problem: Problem, mappings: MappingBatch | S
     return BatchTotals(answers.cycles, answers.energy_pj, valid, answers.reads, answers.fills, answers.updates)
 
 
-def spreads_allowed(arch: Architecture, problem: Problem, batch: MappingBatch) -> NDArray[np.bool_]:
+def spreads_allowed(arch: Architecture, problem: Problem, batch: MappingBatch) -> Bools:
     """Which mappings of a batch spread only dimensions that the machine spreads."""
     fixed = ~np.array(arch.may_spread(problem), np.bool_)
     spread = (batch.spatial_x[:, :, fixed] > 1) | (batch.spatial_y[:, :, fixed] > 1)

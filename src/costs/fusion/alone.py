@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...algebra.element import Floats, Ints
 from ..pareto import undominated
 from .demand import row_step, spans
 from .graph import Layer
-from .price import Costs, Floats, Terms
-from .tables import END_EDGE, EXTENT, FIRST_EDGE, PIXEL_BYTES, REACH, SOURCE, STRIDE, GraphTables, Ints
+from .price import Costs, Terms
+from .tables import END_EDGE, EXTENT, FIRST_EDGE, PIXEL_BYTES, REACH, SOURCE, STRIDE, GraphTables
 from .trace import DELTA, LAST, LEAD, LOW, WHOLE
 
 ALL_PIECES = 64

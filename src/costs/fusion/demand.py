@@ -4,8 +4,9 @@ The rows of a tile that the next row of tiles reads again pass through SIDE, a q
 MAIN: MAIN and SIDE together hold what is still to be read, and nothing else.
 """
 
+from ...algebra.element import Ints
 from ..compiled import bare_entry, compile_with
-from .tables import EXTENT, PIXEL_BYTES, Ints
+from .tables import EXTENT, PIXEL_BYTES
 from .trace import BYTES, DELTA, DEPTH, LAST, LEAD, LOW, NEED, OUTSIDE, REGIONS, SEEN, SIDE, STEP, WHOLE
 
 inlined = compile_with(inline="always")

@@ -5,14 +5,12 @@ or SIDE), unless one row of tiles does it all: then all rows of one window stay.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Bools, Ints
 from .graph import LayerGraph
 from .tables import END_EDGE, EXTENT, FIRST_EDGE, IS_WHOLE, PAD, PIXEL_BYTES, REACH, SOURCE, STRIDE, GraphTables
 from .tables import graph_tables as tables_of
 from .values import Platform
-
-Flags = NDArray[np.bool_]
 
 MOST_POSITIONS = 1 << 14
 """Positions along an axis that `least_loaded` looks at; it counts those after them as not loaded."""
@@ -48,7 +46,7 @@ def least_loaded(graph: LayerGraph, platform: Platform | None = None) -> dict[in
     Only rows and columns that lie in a window count; a layer inside makes what its readers read at least.
     """
     net = tables_of(graph, Platform() if platform is None else platform)
-    read: dict[int, list[list[Flags]]] = {}
+    read: dict[int, list[list[Bools]]] = {}
     for v in reversed(range(len(graph))):
         made = [np.ones(min(net.sources[v, axis], MOST_POSITIONS), np.bool_) for axis in (0, 1)]
         if v not in graph.exits:
@@ -62,7 +60,7 @@ def least_loaded(graph: LayerGraph, platform: Platform | None = None) -> dict[in
     return {u if u < len(graph) else len(graph) - 1 - u: size for u, size in least.items()}
 
 
-def _read(net: GraphTables, e: int, axis: int, made: Flags) -> Flags:
+def _read(net: GraphTables, e: int, axis: int, made: Bools) -> Bools:
     """Positions along an axis of the source of edge `e` in windows of the results that are `made`."""
     flags = np.zeros(min(net.sources[net.edges[e, SOURCE], EXTENT + axis], MOST_POSITIONS), np.bool_)
     if net.edges[e, IS_WHOLE]:
@@ -102,7 +100,7 @@ def _along(net: GraphTables, v: int, e: int, u: int, axis: int) -> tuple[int, in
     """Positions along an axis: of the smallest window, that two neighbouring windows share, and read at all."""
     extent, results = int(net.sources[u, EXTENT + axis]), int(net.sources[v, EXTENT + axis])
     stride, reach, pad = (int(net.edges[e, field + axis]) for field in (STRIDE, REACH, PAD))
-    first: NDArray[np.int64] = np.arange(results, dtype=np.int64) * stride - pad
+    first: Ints = np.arange(results, dtype=np.int64) * stride - pad
     low, high = np.maximum(first, 0), np.minimum(first + reach, extent)
     sizes = np.maximum(high - low, 0)
     shared = np.maximum(high[:-1] - low[1:], 0)

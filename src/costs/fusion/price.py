@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...algebra.element import Floats
+from ...algebra.element import Floats, Ints
 from ..compiled import bare, bare_entry
 from .demand import demand, first_round, row_step
 from .tables import (
@@ -22,7 +22,6 @@ from .tables import (
     STRIDE,
     VISITS,
     WEIGHT_BYTES,
-    Ints,
 )
 from .trace import DELTA, INSIDE, LAST, LEAD, LOW, NEED, OUTSIDE, SEEN, SIDE, WHOLE, trace
 

@@ -5,13 +5,13 @@ from math import ceil, gcd
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Array, Bools, Floats, Ints
 from ...errors import InfeasibleError, TilewrightError
 from .alone import Alone
 from .graph import LayerGraph
-from .price import METRICS, Costs, Floats, Terms, price_groups
-from .tables import COMPONENT, FIRST_EDGE, RATE, READERS, SOURCE, GraphTables, Ints, graph_tables
+from .price import METRICS, Costs, Terms, price_groups
+from .tables import COMPONENT, FIRST_EDGE, RATE, READERS, SOURCE, GraphTables, graph_tables
 from .trace import new_trace
 from .values import Buffers, Metric, Platform, SubgraphCost
 
@@ -93,7 +93,7 @@ class CostTable(NamedTuple):
     energy_pj: Floats
 
     @property
-    def fits(self) -> NDArray[np.bool_]:
+    def fits(self) -> Bools:
         """Whether each group can be run."""
         return self.integers[:, Costs.TILE] >= 0
 
@@ -107,7 +107,7 @@ class CostTable(NamedTuple):
         """The longer of computing and communication for each group."""
         return np.maximum(self.integers[:, Costs.CYCLES], self.integers[:, Costs.TRANSFER])
 
-    def metric(self, name: Metric) -> NDArray[Any]:
+    def metric(self, name: Metric) -> Array:
         """The quantity called `name` of each group."""
         return {"ema": self.ema_bytes, "energy": self.energy_pj, "latency": self.latency_cycles}[name]
 

@@ -7,10 +7,11 @@ from math import gcd, lcm
 
 import numpy as np
 
+from ...algebra.element import Ints
 from .demand import first_round, region, row_step, spans
 from .graph import LayerGraph
 from .scheme import Axis, Held, Region, RegionManager, RingPadding, Scheme
-from .tables import COMPONENT, EXTENT, PIXEL_BYTES, RATE, READERS, GraphTables, Ints, graph_tables
+from .tables import COMPONENT, EXTENT, PIXEL_BYTES, RATE, READERS, GraphTables, graph_tables
 from .trace import DELTA, DEPTH, INSIDE, LAST, LEAD, LOW, NEED, OUTSIDE, WHOLE, new_trace, trace
 from .values import Platform
 

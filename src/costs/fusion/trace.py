@@ -14,8 +14,9 @@ from math import gcd
 
 import numpy as np
 
+from ...algebra.element import Ints
 from ..compiled import bare, bare_entry
-from .tables import COMPONENT, END_EDGE, EXTENT, FIRST_EDGE, IS_WHOLE, PAD, RATE, REACH, READERS, SOURCE, STRIDE, Ints
+from .tables import COMPONENT, END_EDGE, EXTENT, FIRST_EDGE, IS_WHOLE, PAD, RATE, REACH, READERS, SOURCE, STRIDE
 
 STAMP, DEPTH, WHOLE, SEEN, INSIDE = range(5)
 """Of a source in the group being looked at: the group it was last seen in (twice its number, one more for sources

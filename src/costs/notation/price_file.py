@@ -7,10 +7,11 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from ...algebra.element import Ints
 from ...errors import TilewrightError
 from ...zoo.schedule_networks import schedule_network
 from ...zoo.schedule_networks.layers import Network
-from ..dram.tables import Ints, Model, net_tables
+from ..dram.tables import Model, net_tables
 from ..dram.tile_price import energies
 from ..json_fields import Json, bad, list_of, object_of, read_json
 from ..soma.blocks import splits

@@ -6,15 +6,14 @@ from enum import IntEnum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...algebra.element import ELEMENT_TYPES
+from ...algebra.element import ELEMENT_TYPES, Ints
 from ...algebra.formula import evaluate_formula
 from ...machine import Capability, Link, Machine, Memory, Mnemonic
 from ...machine.encoding import DecodedPart, decode_arrays
 from ...machine.stages import FUNCTION_CODES, PRODUCTS, kind_of, row_bytes
 
-Table = NDArray[np.int64]
+Table = Ints
 
 Kind = IntEnum("Kind", "LOAD STORE MULTIPLY IMMEDIATE VECTORS SET FINISH", start=0)
 """Kinds of instructions."""
@@ -50,7 +49,7 @@ class StageCode:
 
     machine: Machine
     rows: Table
-    names: NDArray[np.int64]
+    names: Ints
     fields: tuple[DecodedPart, ...] = field(repr=False)
     channels: tuple[str, ...] = ()
 

@@ -5,12 +5,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Bools, Floats, Ints
 from ..hierarchy.values import Architecture, Problem
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class Model(NamedTuple):
@@ -24,7 +21,7 @@ class Model(NamedTuple):
     axis: Ints
     step: Ints
     axes: int
-    is_output: NDArray[np.bool_]
+    is_output: Bools
     full: Ints
     read_pj: Floats
     write_pj: Floats

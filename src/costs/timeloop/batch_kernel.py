@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...algebra.element import Floats, Ints
 from ..exact.compiled import bare, bare_entry
 from ..hierarchy.batch import Batch
-from .batch_arrays import Floats, Ints, Model
+from .batch_arrays import Model
 from .batch_links import Links, is_placed, look_around, place
 from .batch_words import BOUNDS, DIMS, STRIDES, extents, operand_traffic, traffic
 

@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...algebra.element import Ints
 from ..exact.compiled import bare, part
-from .batch_arrays import Ints, Model
+from .batch_arrays import Model
 
 SCATTER = 2654435761
 """2^32 divided by the golden ratio: numbers in even steps fall far apart (Knuth, TAOCP 3, section 6.4)."""

@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Bools, Floats, Ints
 from ...errors import TilewrightError
-from ..hierarchy.batch import Bools, Ints, MappingBatch, pack
+from ..hierarchy.batch import MappingBatch, pack
 from ..hierarchy.values import Architecture, LoopMapping, Problem
 from .batch_arrays import model_of, moves_one_axis
 from .model import evaluate
-
-Floats = NDArray[np.float64]
 
 MAX_CHILDREN = 1 << 16
 """Children of one memory, in use in some mapping, with which compiled code has room."""

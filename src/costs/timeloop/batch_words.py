@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
+from ...algebra.element import Ints
 from ..exact.compiled import bare, part
-from .batch_arrays import Ints, Model
+from .batch_arrays import Model
 from .batch_links import Delivery, Links, deliver, everybody
 
 DIMS, BOUNDS, STRIDES = range(3)

@@ -5,10 +5,10 @@ from functools import cached_property
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ...algebra.element import Bools, Ints
 
 Shift = tuple[int, ...]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,7 @@ class Placement:
         delivery = self._deliver(np.flatnonzero(~fed), links)
         return delivery if delivery.groups < self.plain.groups else None
 
-    def _fed(self, step: Shift) -> NDArray[np.bool_]:
+    def _fed(self, step: Shift) -> Bools:
         fed = np.zeros(self.size, np.bool_)
         wanted = self.offsets + np.array(step, np.int64)
         column = np.arange(self.size) % self.decoded_width

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...algebra.element import Floats, Ints
 from ...costs.dram.emit import FITS, emit
 from ...costs.dram.prefetch import prefetch
-from ...costs.dram.tables import Floats, Ints, Model, Net, Tally, Workspace, compiled, inner
+from ...costs.dram.tables import Model, Net, Tally, Workspace, compiled, inner
 from ...costs.soma.blocks import Split
 from ...costs.soma.hardware import DRAM_PJ
 from .fusion_moves import change_fusion, copy_state

@@ -9,12 +9,13 @@ from math import exp, prod
 
 import numpy as np
 
+from ...algebra.element import Ints
 from ...costs.clock import Limit
 from ...costs.dram import Model, Timetable, net_tables, score, timetable, workspace
 from ...costs.dram.emit import FITS
 from ...costs.dram.prefetch import DOUBLE_BUFFER
 from ...costs.dram.slices import variants
-from ...costs.dram.tables import FUSED_GROUP, JOINED, LAYER_GROUP, Ints, Net, Stages, State, Workspace, compiled, inner
+from ...costs.dram.tables import FUSED_GROUP, JOINED, LAYER_GROUP, Net, Stages, State, Workspace, compiled, inner
 from ...costs.soma.blocks import splits
 from ...errors import InfeasibleError
 from ...interruption import hold

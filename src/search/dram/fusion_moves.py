@@ -1,18 +1,7 @@
 """Compiled: small changes of a fusion."""
 
-from ...costs.dram.tables import (
-    FUSED_GROUP,
-    JOINED,
-    LAYER_GROUP,
-    REUSED,
-    STREAMING,
-    Edges,
-    Ints,
-    Layers,
-    Net,
-    State,
-    inner,
-)
+from ...algebra.element import Ints
+from ...costs.dram.tables import FUSED_GROUP, JOINED, LAYER_GROUP, REUSED, STREAMING, Edges, Layers, Net, State, inner
 from .random_numbers import Seed, below, uniform
 
 ANY = -1

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...costs.dram.tables import Floats, Ints, Loads, Positions, Stages, Stores, Tally, Workspace, compiled, inner
+from ...algebra.element import Floats, Ints
+from ...costs.dram.tables import Loads, Positions, Stages, Stores, Tally, Workspace, compiled, inner
 from ...costs.soma.run import LEGAL, PlanColumns, Scratch, TransferColumns, fill_required, latency, run
 from .fusion_moves import copy_state
 from .random_numbers import Seed, below, uniform

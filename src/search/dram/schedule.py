@@ -8,11 +8,12 @@ from math import log
 
 import numpy as np
 
+from ...algebra.element import Ints
 from ...costs.clock import NO_LIMIT, Limit
 from ...costs.dram import Model, Timetable, net_tables, state_of, timetable, workspace
 from ...costs.dram.prefetch import DOUBLE_BUFFER, EAGER, OVERTAKE
 from ...costs.dram.slices import variants
-from ...costs.dram.tables import FUSED_GROUP, LAYER_GROUP, Ints, Layers, State, Tally, Workspace
+from ...costs.dram.tables import FUSED_GROUP, LAYER_GROUP, Layers, State, Tally, Workspace
 from ...costs.soma.blocks import splits
 from ...errors import InfeasibleError
 from ...interruption import stop_unless, stoppable

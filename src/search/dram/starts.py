@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from ...algebra.element import Ints
 from ...costs.clock import NO_LIMIT, Limit
 from ...costs.dram.emit import need_alone
-from ...costs.dram.tables import FUSED_GROUP, JOINED, LAYER_GROUP, REUSED, STREAMING, Ints, State, Workspace, workspace
+from ...costs.dram.tables import FUSED_GROUP, JOINED, LAYER_GROUP, REUSED, STREAMING, State, Workspace, workspace
 from ...errors import InfeasibleError
 from ...zoo.schedule_networks.layers import Network
 from .anneal import FAR, Task, best_of

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...algebra.element import Floats, Ints
+from ...algebra.element import Bools, Floats, Ints
 from ...costs.compiled import compiled, inner
 
 Words = NDArray[np.uint64]
@@ -123,7 +123,7 @@ class Cuts(NamedTuple):
     levels: Ints
     first: Ints
     live: Ints
-    fresh: NDArray[np.bool_]
+    fresh: Bools
     ahead: Floats
     needs: Floats
 

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...algebra.dag import bits
+from ...algebra.element import Floats, Ints
 from ...costs.compiled import bare, compiled
-from .cuts import Floats, Ints, Words
+from .cuts import Words
 from .first import NONE, ONE, Near, firsts_of, has_room, hull
 from .flow import RESOURCES, Closures, cheapest_sets, closures_of
 from .relaxed import Chains, unpacked

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Bools, Floats, Ints
 from ...costs.compiled import bare, compiled
-from .cuts import Floats, Ints, UnitTables, Words
+from .cuts import UnitTables, Words
 from .lattice import TooLargeError
 from .relaxed import packed, unpacked
-
-Flags = NDArray[np.bool_]
 
 ONE, NONE = np.uint64(1), np.uint64(0)
 
@@ -39,7 +37,7 @@ class Near(NamedTuple):
     beside: Words
     readers: Words
     close: Words
-    beyond: Flags
+    beyond: Bools
     needs: Floats
     held: Floats
     stores: Floats
@@ -77,7 +75,7 @@ def hull(near: Near, group: Words) -> None:
 
 
 @compiled
-def companions(near: Near, room: Floats) -> Flags:
+def companions(near: Near, room: Floats) -> Bools:
     """Which units may be with the first one, and are joined with it by others that may."""
     count, words = len(near.units), near.after.shape[1]
     good, found = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
@@ -121,9 +119,9 @@ class Firsts:
 
     net: UnitTables
     room: Floats
-    reads: Flags
-    close: Flags
-    after: Flags
+    reads: Bools
+    close: Bools
+    after: Bools
 
     def near(self, first: int) -> Near:
         """What may be in a group with `first`, of what comes after it; `TooLargeError` where that is too much."""

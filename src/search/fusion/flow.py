@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Floats, Ints
 from ...costs.compiled import bare, compiled, inner
-from .cuts import Floats, Ints, Words
+from .cuts import Words
 from .first import Near, has_room, hull
 from .relaxed import unpacked
 
@@ -178,7 +178,7 @@ def closures_of(around: Sequence[Near], firsts: Sequence[int], room: Floats) -> 
     )
 
 
-def _share(weights: NDArray[np.float64], room: float) -> float:
+def _share(weights: Floats, room: float) -> float:
     """The weight that most of all weights are: by how many units have it, times its bytes."""
     sizes, counts = np.unique(weights[weights > FREQUENT * room], return_counts=True)
     return float(sizes[np.argmax(sizes * counts)]) if len(sizes) and np.isfinite(room) else 1.0

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...algebra.dag import bits
+from ...algebra.element import Ints
 from .possible import Possible
 from .space import Space
 from .units import Tolls
@@ -94,7 +94,7 @@ class Separation:
         weight = float(np.asarray(self.weights)[inside].sum())
         return Side(max(0.0, float(flow.flow_value) / scale - float(prices[inside].sum())), weight)
 
-    def _edges(self, sink: int, prices: NDArray[np.int64], worth: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _edges(self, sink: int, prices: Ints, worth: Ints) -> Ints:
         """Rows of begin, end, capacity; a result is two nodes, joined both ways with its layers."""
         rows: list[tuple[int, int, int]] = []
         for v, barred in enumerate(self.barred):

@@ -12,12 +12,12 @@ from math import inf
 from random import Random
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...algebra.dag import bits, union
+from ...algebra.element import Floats, Ints
 from ...costs.pareto import each_lower
 from ...interruption import stoppable
-from .capacity import CapacityEvaluator, Floats
+from .capacity import CapacityEvaluator
 from .codesign import Best, Plan
 from .lattice import TooLargeError, extensions
 from .possible import Possible
@@ -26,7 +26,7 @@ from .space import Groups
 from .stretches import Stretches
 from .units import Tolls
 
-Places = NDArray[np.int64]
+Places = Ints
 """Numbers of candidates."""
 
 MOST_STEPS = 100_000

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Bools, Floats
 from ...costs.pareto import undominated
-from .cuts import Cuts, Floats, UnitTables, describe_cuts, find_cuts
+from .cuts import Cuts, UnitTables, describe_cuts, find_cuts
 from .relaxed import Chains, by_level, packed, unpacked
 from .steps import Found, cheapest, leave
 
@@ -135,5 +135,5 @@ class Joined:
         return np.concatenate((first, rows[kept])), [number - 1, *origins[kept].tolist()]
 
 
-def _layers_of(row: NDArray[np.bool_], order: Sequence[int], layers: Callable[[int], int]) -> int:
+def _layers_of(row: Bools, order: Sequence[int], layers: Callable[[int], int]) -> int:
     return sum(layers(order[int(i)]) for i in np.flatnonzero(row))

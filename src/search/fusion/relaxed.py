@@ -12,9 +12,9 @@ from itertools import pairwise
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...algebra.dag import bits
+from ...algebra.element import Bools, Floats, Ints
 from .cuts import UnitTables, Words, describe_cuts, find_cuts
 from .outside import Outside
 from .steps import cheapest
@@ -82,7 +82,7 @@ class Chains:
         count = len(given) + len(members)
         return self._through(net, unpacked(masks, count), [*given, *members], limit)
 
-    def _through(self, net: UnitTables, rows: NDArray[np.bool_], order: Sequence[int], limit: float) -> Chain:
+    def _through(self, net: UnitTables, rows: Bools, order: Sequence[int], limit: float) -> Chain:
         """The cheapest chain through the cuts `rows` (of the units `order`), of which the first is done already."""
         sizes = rows.sum(axis=1)
         places = np.argsort(sizes, kind="stable")
@@ -104,7 +104,7 @@ class Chains:
         return int(min(self.most_steps, max(0.0, self.left_s()) * STEPS_PER_S))
 
     @property
-    def room(self) -> NDArray[np.float64]:
+    def room(self) -> Floats:
         """What a group has, in the order of `UnitTables.needs`."""
         room = self.units.room
         return np.array([room.weights, room.regions, room.maps])
@@ -210,20 +210,20 @@ def _live_counts(units: Units) -> Iterator[int]:
         yield len(live)
 
 
-def by_level(masks: Words, count: int) -> tuple[Words, NDArray[np.int64]]:
+def by_level(masks: Words, count: int) -> tuple[Words, Ints]:
     """Cuts of `count` units by their number of units, and where each number begins."""
     sizes = unpacked(masks, count).sum(axis=1)
     places = np.argsort(sizes, kind="stable")
     return masks[places], np.searchsorted(sizes[places], np.arange(count + 2))
 
 
-def packed(rows: NDArray[np.bool_]) -> Words:
+def packed(rows: Bools) -> Words:
     """Rows of booleans as words of 64 bits."""
     room = np.zeros((len(rows), -(-rows.shape[1] // 64) * 64), np.bool_)
     room[:, : rows.shape[1]] = rows
     return np.ascontiguousarray(np.packbits(room, axis=1, bitorder="little")).view(np.uint64)
 
 
-def unpacked(masks: Words, count: int) -> NDArray[np.bool_]:
+def unpacked(masks: Words, count: int) -> Bools:
     """Words as rows of `count` booleans."""
     return np.unpackbits(masks.view(np.uint8), axis=1, count=count, bitorder="little").astype(np.bool_)

@@ -7,9 +7,9 @@ from math import inf
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...algebra.dag import Dag, bits
+from ...algebra.element import Ints
 from ...costs.fusion.pricer import CostTable
 from ...costs.fusion.values import Metric, SubgraphCost
 
@@ -105,7 +105,7 @@ class Pricer(Protocol):
 class ManyPricer(Protocol):
     """A pricer of many groups at once, given as members one after another and where each group begins."""
 
-    def cost_many(self, members: NDArray[np.int64], starts: NDArray[np.int64]) -> CostTable: ...
+    def cost_many(self, members: Ints, starts: Ints) -> CostTable: ...
 
 
 class Evaluator:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...algebra.element import Floats, Ints
 from ...costs.compiled import compiled, inner, popcount
-from .cuts import Cuts, Floats, Ints, UnitTables, Words
+from .cuts import Cuts, UnitTables, Words
 
 ONE = np.uint64(1)
 

@@ -5,12 +5,12 @@ from itertools import pairwise
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .capacity import Choices, Floats
+from ...algebra.element import Floats, Ints
+from .capacity import Choices
 from .space import Groups
 
-Places = NDArray[np.int64]
+Places = Ints
 """For each place of the order and each candidate, where the last stretch before it begins."""
 
 REACHES = (64, 32, 16, 8, 4, 2, 1, 0)

@@ -7,7 +7,8 @@ from math import inf
 import numpy as np
 
 from ...algebra.dag import bits
-from .cuts import Floats, UnitTables
+from ...algebra.element import Floats
+from .cuts import UnitTables
 from .space import Space
 
 

@@ -16,9 +16,9 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...algebra.affine import step_of
+from ...algebra.element import Array
 from ...costs.mapping.binding import ISSUE_CYCLES, Binding, Bound, Pricer
 from ...costs.mapping.footprint import coordinate_interval, split, sweep_elements
 from ...costs.mapping.place import Place, buffer_memories, memory_of, memory_path, offchip, place
@@ -77,8 +77,6 @@ def _by_level(grid: Grid, loops: Sequence[str], transfers: Sequence[Transfer]) -
         found[0] = found[0] + np.where(free, transfer.cycles, 0)
     return found
 
-
-Array = NDArray[Any]
 
 MAX_TILES = 1 << 16  # of the dims of one coordinate
 NEVER = 1 << 48  # elements that no tiling should move

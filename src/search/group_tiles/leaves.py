@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Ints
 from ...costs.mapping.binding import ISSUE_CYCLES, Binding, Pricer
 from ...costs.mapping.matching import Match
 from ...costs.mapping.problem import Kernel
@@ -48,7 +48,7 @@ def _cut(kernel: Kernel, match: Match, binding: Binding, tile: Mapping[str, int]
     return found
 
 
-def _full_steps(capability: Capability, slot: str, extent: int, machine: Machine) -> NDArray[np.int64]:
+def _full_steps(capability: Capability, slot: str, extent: int, machine: Machine) -> Ints:
     """Sizes of pieces of a dim that fill its lanes, in one instance or all of an axis."""
     node = machine.compute_by_name[capability.node]
     lanes = next(dim.lanes for dim in capability.dims if dim.name == slot)

@@ -10,11 +10,10 @@ the extents.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Array
 from ...costs.mapping.binding import Pricer
 from ...costs.mapping.place import memory_of
 from ...costs.mapping.problem import Group, touches
@@ -23,7 +22,6 @@ from ...errors import InfeasibleError, TilewrightError
 from .candidates import Problem, busy, cost, demands, fits, flows, traffic
 from .grid import MAX_PARTS, Grid, sizes
 
-Array = NDArray[Any]
 MAX_LOOPS = 4
 BUDGET = 16384
 MAX_ITERATIONS = 1 << 56
