@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..arrays import Array
+from ..algebra.element import Array
 from ..errors import TilewrightError
 from ..machine import Machine
 from ..machine.dram import DramTiming

@@ -8,18 +8,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 from onnx.backend.base import Backend, BackendRep
 
+from ..algebra.element import Array
 from ..driver import CompileOptions, compile
 from ..errors import TilewrightError
 from ..frontends.acg import target_files
 from ..frontends.onnx import constant_inputs, import_onnx
 from .program import Program
 from .simulator import simulate
-
-Array = NDArray[Any]
 
 NODE_OPSET = 21
 """The opset of nodes given to `run_node` without one."""

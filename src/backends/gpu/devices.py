@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array
+from ...algebra.element import Array
 from ...errors import TilewrightError
 
 

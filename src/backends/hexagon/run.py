@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...arrays import Array
+from ...algebra.element import Array
 from ...errors import TilewrightError
 from ...machine.packet_program import PacketProgram
 from ...machine.packet_storage import initial_memory, outputs_of

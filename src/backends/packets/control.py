@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array
+from ...algebra.element import Array
 from ...errors import TilewrightError
 from ...machine.packet_code import decode_packets
 from ...machine.packet_figures import accessed_bytes, executed, figures, own_energy_pj, words_of

@@ -3,14 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...algebra.byte_regions import BLOCK, Blocks, Region, lowest_bit
+from ...algebra.element import Array
 from ...arrays import release_pages
 from ...errors import InfeasibleError
 from ...machine import Memory
 
-Array = NDArray[Any]
 CHUNK_BYTES = 1 << 22
 """Bytes that are copied into a memory together."""
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...algebra.element import of_type
+from ...algebra.element import Array, of_type
 from ...arrays import release_pages
 from ...errors import InfeasibleError, TilewrightError
 from ..control_models import Inputs
@@ -51,7 +50,7 @@ def place_tensors(program: Program, inputs: Inputs, storages: list[Storage], fun
             release_pages(array)
 
 
-def given_inputs(program: Program, inputs: Inputs) -> dict[str, NDArray[Any]]:
+def given_inputs(program: Program, inputs: Inputs) -> dict[str, Array]:
     """The inputs as arrays; `TilewrightError` where one is missing, unknown or of another shape."""
     tensors = [tensor for tensor in program.tensors if tensor.role == "input"]
     _check_names(tensors, inputs)
@@ -74,7 +73,7 @@ def _check_apart(given: Sequence[TensorPlacement]) -> None:
             raise TilewrightError("program", right.name, expected, f"bytes shared with {left.name}")
 
 
-def _value(program: Program, tensor: TensorPlacement, inputs: Inputs) -> NDArray[Any]:
+def _value(program: Program, tensor: TensorPlacement, inputs: Inputs) -> Array:
     is_input = tensor.role == "input"
     if tensor.name not in (inputs if is_input else program.constants):
         raise TilewrightError("inputs", tensor.name, f"an array for the {tensor.role}", "none")

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...algebra.element import Array
 from ...errors import TilewrightError
 from .dram_links import DramFigures
 from .energy import Counts, utilization
@@ -70,7 +70,7 @@ class SimulationResult:
     decoded instructions, on machines of control model `queues`; `dram` what devices off chip did that have a timing.
     """
 
-    outputs: dict[str, NDArray[Any]]
+    outputs: dict[str, Array]
     cycles: int
     energy_pj: float
     dram_bytes: int
@@ -91,14 +91,14 @@ class SimulationResult:
         figures = f"{self.cycles} cycles, {self.energy_pj:.6g} pJ, {self.dram_bytes} DRAM bytes"
         return f"<SimulationResult: {figures}, {self.instructions} instructions; {outputs or 'no outputs'}>"
 
-    def tensor(self, name: str) -> NDArray[Any]:
+    def tensor(self, name: str) -> Array:
         """The final value of any placed tensor; needs a functional run, means something if nothing overwrote it."""
         placement = self.placements.get(name)
         if placement is None:
             raise TilewrightError("program", name, f"one of {', '.join(self.placements)}", "no such tensor")
         return read_placement(self.storages, placement)
 
-    def tensors(self) -> dict[str, NDArray[Any]]:
+    def tensors(self) -> dict[str, Array]:
         """All placed tensors by name."""
         return {name: self.tensor(name) for name in self.placements}
 
@@ -117,7 +117,7 @@ class SimulationResult:
         }
 
 
-def read_placement(storages: Mapping[str, Storage], placement: TensorPlacement) -> NDArray[Any]:
+def read_placement(storages: Mapping[str, Storage], placement: TensorPlacement) -> Array:
     """A copy of a placed tensor's value."""
     storage, dtype, shape = storages[placement.memory], np.dtype(placement.dtype), tuple(placement.shape)
     if placement.layout is not None:

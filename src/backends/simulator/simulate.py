@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...algebra.byte_regions import regions_meet
+from ...algebra.element import Array
 from ...errors import TilewrightError, check_type
 from ...machine.dram import DramTiming
 from ..control_models import Inputs, Progress, SimulationOptions, control_model
@@ -31,9 +31,6 @@ from .traps import Trap
 if TYPE_CHECKING:
     from ...machine.layer_table import LayerTable
     from ..program import Program
-
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -277,7 +274,7 @@ def _run(stream: Stream, storages: list[Storage], options: SimulationOptions, li
     return issues
 
 
-def _execute(stream: Stream, buffers: list[NDArray[Any]], index: int) -> None:
+def _execute(stream: Stream, buffers: list[Array], index: int) -> None:
     """Runs an instruction; what data make it do wrong is a trap."""
     try:
         stream.plans[index].run(buffers, stream.addresses[index])

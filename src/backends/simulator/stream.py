@@ -4,14 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...machine import Machine, Mnemonic
 from ...machine.encoding import Decoded, DecodedPart, decode, decode_arrays
 from ..assembler import format_instruction
 from .plan import Plan, Planner
 
-Array = NDArray[Any]
 Wait = tuple[int, int]  # tag, count
 
 

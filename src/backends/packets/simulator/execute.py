@@ -7,7 +7,7 @@ they are stored.
 
 from enum import IntEnum
 
-from ....arrays import Array
+from ....algebra.element import Array
 from ....costs.compiled import compiled, inner
 
 MOST_OPERANDS, MOST_DIMS, MOST_VALUES, MOST_WORDS, WIDEST_BYTES = 4, 3, 16, 64, 4096

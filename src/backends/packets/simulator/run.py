@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....algebra.element import ELEMENT_TYPES
+from ....algebra.element import ELEMENT_TYPES, Array
 from ....algebra.expr import Call, Expr, Name, Num, Strided, factors_of
-from ....arrays import Array
 from ....errors import TilewrightError
 from ....machine.packet_program import Code, Instruction, Isa, Loop, PacketProgram, packets_of
 from ....machine.packet_storage import initial_memory, outputs_of

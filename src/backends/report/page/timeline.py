@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ....algebra.element import Array
 from ....machine import Link
 from ...assembler import disassemble
 from ...simulator.plan import Plan
 from ...simulator.schedule import Issue
 from ...simulator.stream import Stream
 from ...simulator.waiting import NOTHING, Wait
-
-Array = NDArray[Any]
 
 ROWS = 4096
 """Addresses of a memory that are looked at, evenly apart: what covers none of them is not seen."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....algebra.element import ELEMENT_TYPES
+from ....algebra.element import ELEMENT_TYPES, Ints
 from ....algebra.expr import Call, Expr, Num, Statement, Strided, accesses, dims_of
 from ....algebra.kernel import Kernel, make_kernel
 from ....algebra.layout import Operand
@@ -154,7 +154,7 @@ class _Sums:
     def _strides(self, operand: OperandBinding, side: int = READ) -> list[int]:
         return [self.group.strides.get((operand.memory, side, loop), 0) for loop, _ in self.group.inner]
 
-    def _reach(self, operand: OperandBinding) -> NDArray[np.int64]:
+    def _reach(self, operand: OperandBinding) -> Ints:
         """The rows that an operand uses."""
         sides = self._strides(operand, WRITE if operand is self.target else READ)
         loops = [(n, stride) for (_, n), stride in zip(self.group.inner, sides, strict=True) if n > 1 and stride]

@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
+from ....algebra.element import Array, Bools, Ints
 from ....errors import InfeasibleError
 from ....machine import Machine
 from .actions import Step
 
 Bytes = NDArray[np.uint8]
-Flags = NDArray[np.bool_]
+Flags = Bools
 
 
 class Chip:
@@ -56,7 +56,7 @@ class Chip:
         if low < 0 or high > self.rows(name):
             raise step.trap("range", f"{name} within rows 0 to {self.rows(name) - 1}", f"rows {low} to {high - 1}")
 
-    def check_written(self, step: Step, name: str, rows: NDArray[np.int64]) -> None:
+    def check_written(self, step: Step, name: str, rows: Ints) -> None:
         """Traps reads of rows that nothing wrote."""
         missing = ~self.written[name][rows]
         if missing.any():
@@ -70,9 +70,9 @@ def span(loops: Sequence[tuple[int, int]]) -> tuple[int, int]:
     return sum(min(step, 0) for step in steps), sum(max(step, 0) for step in steps)
 
 
-def offsets(loops: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
+def offsets(loops: Sequence[tuple[int, int]]) -> Ints:
     """The offset at every point of loops (iterations, stride), outermost first, as an array with an axis per loop."""
-    total: NDArray[Any] = np.zeros((1,) * len(loops), np.int64)
+    total: Array = np.zeros((1,) * len(loops), np.int64)
     for axis, (n, stride) in enumerate(loops):
         shape = [1] * len(loops)
         shape[axis] = n
@@ -80,7 +80,7 @@ def offsets(loops: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
     return np.broadcast_to(total, tuple(n for n, _ in loops))
 
 
-def reached(loops: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
+def reached(loops: Sequence[tuple[int, int]]) -> Ints:
     """The different offsets that loops (iterations, stride) reach, sorted."""
     found = np.zeros(1, np.int64)
     for n, stride in loops:

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ....algebra.element import Ints
 from .actions import Step
 from .chip import Chip, offsets, span
 
@@ -122,5 +122,5 @@ def check(chip: Chip, event: Permute) -> None:
         raise step.trap("illegal", f"blocks of at most {lanes} rows", f"{max(source.inner, target.inner)}")
 
 
-def _rows(side: Side) -> NDArray[np.int64]:
+def _rows(side: Side) -> Ints:
     return offsets(side.loops) + side.base

@@ -6,8 +6,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ....algebra.element import Ints
 from ....algebra.expr import Call, Expr, Statement, Strided, accesses
 from ....algebra.kernel import Kernel, make_kernel
 from ....algebra.layout import Operand
@@ -28,7 +28,7 @@ class _Prepared:
     capability: Capability
     kernel: Kernel
     roles: tuple[str, ...]  # of its sources
-    rows: dict[str, NDArray[np.int64]]
+    rows: dict[str, Ints]
 
 
 class VectorRun:
@@ -125,7 +125,7 @@ class _NestRun:
     def _moves_targets(self, axis: int) -> bool:
         return all(place.strides[axis] for place in self._targets())
 
-    def _rows(self, place: Place, axes: Sequence[int]) -> NDArray[np.int64]:
+    def _rows(self, place: Place, axes: Sequence[int]) -> Ints:
         return offsets([(self.nest.extents[a], place.strides[a]) for a in axes]) + place.base
 
     def _apart(self) -> bool:
@@ -163,7 +163,7 @@ class _NestRun:
         dims = [f"loop{a}" for a in self.kept]
         extents = {dim: self.nest.extents[a] for dim, a in zip(dims, self.kept, strict=True)} | {"lane": lanes}
         roles = self._sources(compute)
-        rows: dict[str, NDArray[np.int64]] = {}
+        rows: dict[str, Ints] = {}
         operands: dict[str, Operand] = {}
         for role in ("O", *roles):
             place = compute.places[role]

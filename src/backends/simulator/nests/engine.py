@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from ....algebra.element import Ints
 from ....costs.compiled import bare, bare_entry
-from .plan import CHILD_BITS, Ints, Plan
+from .plan import CHILD_BITS, Plan
 from .state import CHILD, NEW, RETURNED, Clock, Counted, LoopRow, State, Tile
 
 

@@ -13,8 +13,8 @@ from math import prod
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ....algebra.element import Ints
 from ....costs.exact.nest import Nest
 from ....costs.hierarchy import LoopMapping, Problem
 from ....errors import TilewrightError
@@ -87,8 +87,6 @@ def _places(strides: Ints, shape: Sequence[int]) -> Ints:
         places = places[:, kept]
     return np.ascontiguousarray(places.T)
 
-
-Ints = NDArray[np.int64]
 
 CHILD_BITS = 20
 MAX_WORK = 1 << 33

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....algebra.affine import Affine, index_forms
+from ....algebra.element import Array, Ints
 from ....algebra.evaluate import padded
 from ....algebra.expr import Access, Statement, factors_of, print_statement, reduction_dims, tensors_of
 from ....arrays import undefined
@@ -24,10 +24,8 @@ from ....costs.exact.validity import bits_of_word
 from ....costs.hierarchy import Architecture, LoopMapping, Problem
 from ....errors import TilewrightError
 from .engine import run_steps
-from .plan import Ints, Operand, Plan, make_plan
+from .plan import Operand, Plan, make_plan
 from .state import NEW, Clock, Counted, State, count_whole_steps, make_state
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,7 @@ class NestRun:
     `peak_bytes` are those of the largest tiles in an instance of each memory.
     """
 
-    output: NDArray[Any] = field(repr=False)
+    output: Array = field(repr=False)
     prices: ExactPrices
     peak_bytes: dict[str, int]
 
@@ -138,7 +136,7 @@ def simulate_nest(
 
 
 def _counted(
-    arch: Architecture, problem: Problem, mapping: LoopMapping, plan: Plan, state: State, output: NDArray[Any]
+    arch: Architecture, problem: Problem, mapping: LoopMapping, plan: Plan, state: State, output: Array
 ) -> NestRun:
     levels = range(1, len(arch.levels) + 1)
     busy = np.all(plan.offsets < plan.bounds, axis=1)

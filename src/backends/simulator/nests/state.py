@@ -1,12 +1,13 @@
 """What changes in the course of a run, and the names of its parts."""
 
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .plan import CHILD_BITS, Ints, Plan
+from ....algebra.element import Array, Ints
+from .plan import CHILD_BITS, Plan
 
 Counted = IntEnum("Counted", "READS FILLS UPDATES INWARDS OUTWARDS", start=0)
 """What is counted for each tensor in each instance of each level: words of its memory, words on the network below."""
@@ -31,7 +32,7 @@ CHILD = (1 << CHILD_BITS) - 1
 class State(NamedTuple):
     """All that changes: `values` and `events` (step and child that last asked for it) of each word in each memory."""
 
-    values: NDArray[Any]
+    values: Array
     events: Ints
     passed: Ints
     digits: Ints
@@ -39,13 +40,13 @@ class State(NamedTuple):
     boxes: Ints
     counters: Ints
     marks: NDArray[np.uint8]
-    held_values: NDArray[Any]
+    held_values: Array
     held_events: Ints
     shifts: Ints
     clock: Ints
 
 
-def make_state(plan: Plan, values: NDArray[Any]) -> State:
+def make_state(plan: Plan, values: Array) -> State:
     """The state before the first step; `values` has all memories, the tensors off chip filled in."""
     tensors, levels = plan.parents.shape
     instances = int(plan.counters[-1, -1] + 1)

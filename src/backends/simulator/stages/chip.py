@@ -3,15 +3,15 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ....algebra.element import Array
 from ....costs.compiled import compiled, inner
 from ....costs.stages.code import SHIFTS, Copy, Kind, Row, StageCode, Table, Walk, element_type, moved_types
 from ...assembler import format_instruction
 from ..memory import Storage
 from ..traps import Trap
 
-Numbers = NDArray[Any]
+Numbers = Array
 
 
 @compiled
