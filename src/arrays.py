@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .algebra.element import is_float, limits, plain
+from .algebra.element import Array, is_float, limits, plain
 from .errors import TilewrightError
 from .files import file_error, replacing
-
-Array = NDArray[Any]
 
 NPY, ZIP = b"\x93NUMPY", b"PK"
 """How NumPy's files of one array, and of several, begin."""
@@ -235,7 +232,7 @@ def _differences(found: Array, expected: Array) -> Array:
     return np.nan_to_num(differences, nan=np.inf, posinf=np.inf)
 
 
-def release_pages(array: NDArray[Any]) -> None:
+def release_pages(array: Array) -> None:
     """Let go of the memory that a file's values take which are mapped; they are read again when they are asked for."""
     base: Any = array
     while isinstance(base, np.ndarray | memoryview):

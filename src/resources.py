@@ -10,13 +10,13 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
-from .algebra.element import of_type, plain
+from .algebra.element import Array, of_type, plain
 from .arrays import load_arrays, release_pages
 from .errors import TilewrightError
 from .files import replacing
@@ -24,7 +24,6 @@ from .files import replacing
 if TYPE_CHECKING:
     from .dialects.graph import WeightOp
 
-Array = NDArray[Any]
 
 ATTRIBUTE = "graph.resources"
 _SLOT = "_tilewright_resources"

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .element import WITHOUT_SUMS, is_float, limits
+from .element import WITHOUT_SUMS, Array, is_float, limits
 from .functions import to_int64
-from .layout import Array, Layout, restrict, split
+from .layout import Layout, restrict, split
 
 TEMPORARY_BYTES = 192 << 20
 DIRECT_POINTS = 128

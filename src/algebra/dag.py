@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .element import Bools
 
 WIDE = 512
 """Sets with nodes below and beyond this one are looked through as arrays: bit by bit costs the square."""
@@ -35,7 +36,7 @@ def bits(mask: int) -> Iterator[int]:
         mask ^= low
 
 
-def flags(mask: int, count: int) -> NDArray[np.bool_]:
+def flags(mask: int, count: int) -> Bools:
     """Which of `count` nodes, which are all there are, a set holds."""
     data = np.frombuffer(mask.to_bytes(-(-count // 8), "little"), np.uint8)
     return np.unpackbits(data, count=count, bitorder="little").view(np.bool_)

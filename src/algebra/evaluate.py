@@ -8,9 +8,10 @@ from numpy.lib.stride_tricks import as_strided
 
 from ..errors import TilewrightError
 from .affine import Affine, index_forms
+from .element import Array
 from .expr import Access, Statement, Strided, accesses_of, dims_of, print_expr
 from .kernel import make_kernel
-from .layout import Array, Layout, Operand
+from .layout import Layout, Operand
 
 MAX_PADDED_ELEMENTS = 1 << 31
 

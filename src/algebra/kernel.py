@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import TilewrightError
 from .contraction import add_to, make_contraction
-from .element import WITHOUT_SUMS, is_float, limits
+from .element import WITHOUT_SUMS, Array, is_float, limits
 from .expr import (
     Access,
     Call,
@@ -31,7 +31,7 @@ from .expr import (
     substitute,
 )
 from .functions import call_function, cast, common_dtype, to_int64
-from .layout import Array, Index, Layout, Operand, fix_axes, injective_axes, make_layout, restrict, split
+from .layout import Index, Layout, Operand, fix_axes, injective_axes, make_layout, restrict, split
 
 CHUNK_ELEMENTS = 1 << 18
 LOOPED_POINTS = 64

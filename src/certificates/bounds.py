@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..algebra.element import Floats
 from ..costs.exact import dram_bits, evaluate
 from ..costs.exact.axes import axes_of, distinct
 from ..costs.exact.validity import bits_of_word
 from ..costs.hierarchy import Architecture, LoopMapping, Problem
-from .space import Factors, Floats, Kept, Lattice, Places, Question, Region, total
+from .space import Factors, Kept, Lattice, Places, Question, Region, total
 
 MOST_TABLES = 64
 """Lattices, and tables of regions, that are remembered."""

@@ -15,7 +15,8 @@ from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
-from ..arrays import Array, read_arrays, write_arrays
+from ..algebra.element import Array
+from ..arrays import read_arrays, write_arrays
 from ..backends.assembler import assemble, disassemble
 from ..backends.program import Program, check_tensors
 from ..backends.simulator.memory import Storage

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from onnx import ModelProto
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from ..algebra.element import Array
 from ..arrays import verdict, write_arrays
 from ..backends.program import Program, load_program
 from ..backends.simulator import simulate
@@ -39,7 +39,6 @@ from .run_arrays import choose_inputs, judge, read_expected, rows_of_inputs
 from .run_options import RunOptions
 from .watch import DumpedWeights
 
-Array = NDArray[Any]
 Signature = Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
 """Shapes and types by name."""
 

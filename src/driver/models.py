@@ -15,7 +15,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.universe import XDSL_UNIVERSE
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from ..arrays import Array, Comparison, verdict, write_arrays
+from ..algebra.element import Array
+from ..arrays import Comparison, verdict, write_arrays
 from ..errors import TilewrightError, check_type
 from ..files import file_error, make_folder, text_error
 from ..frontends.acg import load_target

@@ -10,8 +10,9 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
+from ..algebra.element import Array
 from ..algebra.lookup import lookup_of
-from ..arrays import Array, Comparison, check_shapes, compare, make_inputs, read_arrays
+from ..arrays import Comparison, check_shapes, compare, make_inputs, read_arrays
 from ..dialects import graph
 from ..dialects.types import shape_of
 from ..errors import TilewrightError

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..algebra.element import Array
+from ..algebra.element import Array, Ints
 from ..errors import TilewrightError
 from .model import Machine, Mnemonic, PlacedField, Word
 
@@ -22,15 +22,15 @@ class DecodedPart:
     """All instructions of one mnemonic: their positions in the program and, per field (header's too), int64 values."""
 
     mnemonic: Mnemonic
-    positions: NDArray[np.int64]
-    fields: dict[str, NDArray[np.int64]]
+    positions: Ints
+    fields: dict[str, Ints]
 
 
 @dataclass(frozen=True)
 class Decoded:
     """A program as arrays; `offsets_bytes` tells where each instruction begins, `parts` hold the fields."""
 
-    offsets_bytes: NDArray[np.int64]
+    offsets_bytes: Ints
     parts: tuple[DecodedPart, ...]
 
 
@@ -115,14 +115,14 @@ def _byte_shifts(place: PlacedField) -> Iterator[tuple[int, int]]:
         yield byte, 8 * (last - byte) - spare
 
 
-def _insert(rows: NDArray[np.uint8], place: PlacedField, values: NDArray[np.int64]) -> None:
+def _insert(rows: NDArray[np.uint8], place: PlacedField, values: Ints) -> None:
     codes = values.astype(np.uint64) & np.uint64((1 << place.width_bits) - 1)
     for byte, shift in _byte_shifts(place):
         part = codes >> np.uint64(shift) if shift >= 0 else codes << np.uint64(-shift)
         rows[:, byte] |= (part & np.uint64(0xFF)).astype(np.uint8)
 
 
-def _extract(rows: NDArray[np.uint8], place: PlacedField) -> NDArray[np.int64]:
+def _extract(rows: NDArray[np.uint8], place: PlacedField) -> Ints:
     codes = np.zeros(len(rows), np.uint64)
     for byte, shift in _byte_shifts(place):
         part = rows[:, byte].astype(np.uint64)
@@ -134,7 +134,7 @@ def _extract(rows: NDArray[np.uint8], place: PlacedField) -> NDArray[np.int64]:
     return codes.view(np.int64)
 
 
-def join_rows(parts: Sequence[tuple[NDArray[np.int64], NDArray[np.uint8]]]) -> bytes:
+def join_rows(parts: Sequence[tuple[Ints, NDArray[np.uint8]]]) -> bytes:
     """One program of the rows of several mnemonics; each part is (positions in the program, rows of bytes).
 
     Positions of all parts together are 0, 1, 2, ... in any order.
@@ -149,7 +149,7 @@ def join_rows(parts: Sequence[tuple[NDArray[np.int64], NDArray[np.uint8]]]) -> b
     return program.tobytes()
 
 
-def instruction_offsets(machine: Machine, program: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def instruction_offsets(machine: Machine, program: bytes) -> tuple[Ints, Ints]:
     """Where each instruction begins, in bytes, and the index of its mnemonic in `machine.mnemonics`."""
     kinds = _Kinds(machine)
     lengths = [machine.words[mnemonic.name].bytes for mnemonic in machine.mnemonics]
@@ -223,9 +223,7 @@ def decode_arrays(machine: Machine, program: bytes) -> Decoded:
     return Decoded(offsets, tuple(parts))
 
 
-def _check(
-    machine: Machine, word: Word, rows: NDArray[np.uint8], fields: dict[str, Array], positions: NDArray[np.int64]
-) -> None:
+def _check(machine: Machine, word: Word, rows: NDArray[np.uint8], fields: dict[str, Array], positions: Ints) -> None:
     padding = (rows & _padding(word.fields, word.bytes)).any(axis=1)
     if padding.any():
         subject = f"instruction {positions[padding][0]} ({word.mnemonic.name})"

@@ -13,7 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import SSAValue
 
-from ..arrays import Array, Comparison, verdict, write_arrays
+from ..algebra.element import Array
+from ..arrays import Comparison, verdict, write_arrays
 from ..backends.report import loop_nest, mapping_svg
 from ..backends.report.mapping import level_loops
 from ..backends.report.page.pages import write_kernel

@@ -11,8 +11,8 @@ import numpy as np
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 
-from ..algebra.element import ELEMENT_TYPES
-from ..arrays import Array, Comparison, compare, undefined, verdict
+from ..algebra.element import ELEMENT_TYPES, Array
+from ..arrays import Comparison, compare, undefined, verdict
 from ..backends.gpu.c_text import c_text
 from ..backends.gpu.devices import (
     INSTALL,
