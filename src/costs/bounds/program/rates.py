@@ -8,6 +8,8 @@ percent, its value per operation falls with the dim, so that the longest extent 
 Operations may be counted in *blocks* of `m` along one dim, where a block costs as much as all of its operations: of a
 grid of elements `m` apart, `ceildiv(E, m)` of `E`, a box of `n` elements has at most `ceildiv(n, m)`, wherever it is,
 so that boxes that together cover the grid cost at least the cheapest box per element of the grid that it may have.
+
+Several dims may *share* what they carry: a box of 2 x 2 of four samples has no 4 x 4.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, product
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +33,19 @@ Floats = NDArray[np.float64]
 
 FEW = 8
 """Extents of dims with lanes that are looked at one by one: few of them share lanes in steps."""
+
+
+HALVINGS = 24
+"""How often ranges of boxes are halved at most."""
+
+MOST_HALVED = 1024
+"""Ranges of boxes that are halved at once at most."""
+
+MANY_RANGES = 64
+"""Ranges of boxes in each of which one that is allowed is looked at: those that seem to cost least."""
+
+CLOSE = 1e-3
+"""Part of the least cycles within which ranges of boxes are not halved."""
 
 
 class _UnknownError(Exception):
@@ -69,6 +84,13 @@ class Rate:
     shortest: float
 
 
+class Shared(NamedTuple):
+    """Dims of a capability, by number, that have at most so many elements together."""
+
+    dims: tuple[int, ...]
+    most: int
+
+
 class Rates:
     """Least costs of the capabilities of a machine; remembers answers."""
 
@@ -78,12 +100,17 @@ class Rates:
         self.known: dict[tuple[object, ...], Rate] = {}
         self.blocks: dict[tuple[object, ...], float] = {}
 
-    def rate(self, capability: Capability, extents: Sequence[int]) -> Rate:
-        """Over all boxes whose dims have at most `extents` (one per dim), spread in any way."""
-        key = capability.node, capability.name, *extents
+    def rate(self, capability: Capability, extents: Sequence[int], shared: Sequence[Shared] = ()) -> Rate:
+        """Over all boxes whose dims have at most `extents` (one per dim), spread in any way.
+
+        Cycles are those of boxes of which the dims of each of `shared` have at most so many elements together.
+        """
+        key = capability.node, capability.name, *extents, *shared
         if key not in self.known:
             boxes = _boxes(capability, extents, self._splits(capability))
             cycles, shortest = _least(capability.cycles, capability, *boxes)
+            if shared and cycles:
+                cycles = _least_shared(capability, *boxes, shared)
             self.known[key] = Rate(cycles, _least(capability.energy_pj, capability, *boxes)[0], shortest)
         return self.known[key]
 
@@ -130,20 +157,84 @@ def _least(
     With `block`, a dim and a number, per block of so many along this dim, whose extents are single numbers.
     """
     try:
-        fixed = low == high
-        part = _whole(formula, capability, low, high, ways, fixed)
-        falls, grows = part.most <= 1 + 1e-9, part.least >= 1 - 1e-9
-        starts = np.where(falls, high, low)
-        ends = np.where(grows & ~falls, low, high)
-        best = _whole(formula, capability, starts, ends, ways, fixed)
+        found, shortest = _each_least(formula, capability, low, high, ways, block)
     except _UnknownError:
         return 0.0, 0.0
+    return max(0.0, float(found.min())) * (1 - 1e-12), max(0.0, shortest)
+
+
+def _each_least(
+    formula: Expr,
+    capability: Capability,
+    low: Floats,
+    high: Floats,
+    ways: Mapping[str, Any],
+    block: tuple[int, int] | None = None,
+) -> tuple[Floats, float]:
+    """The least of a formula per operation (or block) in each range of boxes, and the least of it at all."""
+    fixed = low == high
+    part = _whole(formula, capability, low, high, ways, fixed)
+    falls, grows = part.most <= 1 + 1e-9, part.least >= 1 - 1e-9
+    starts = np.where(falls, high, low)
+    ends = np.where(grows & ~falls, low, high)
+    best = _whole(formula, capability, starts, ends, ways, fixed)
     counted = ends
     if block is not None:
         counted = ends.copy()
         counted[block[0]] = np.ceil(ends[block[0]] / block[1])
-    found = float((best.low / counted.prod(axis=0)).min()), float(np.min(part.low))
-    return max(0.0, found[0]) * (1 - 1e-12), max(0.0, found[1])
+    return best.low / counted.prod(axis=0), float(np.min(part.low))
+
+
+def _least_shared(
+    capability: Capability, low: Floats, high: Floats, ways: dict[str, Any], shared: Sequence[Shared]
+) -> float:
+    """The least cycles per operation of boxes of which some dims have at most so many elements together.
+
+    Ranges that hold boxes with more elements are halved along their widest such dim, while these seem to cost less than
+    boxes that are allowed.
+    """
+    formula, least, allowed = capability.cycles, np.inf, np.inf
+    for left in reversed(range(HALVINGS)):
+        for dims, most in shared:
+            own = list(dims)
+            high[own] = np.minimum(high[own], most // (low[own].prod(axis=0) / low[own]))
+        kept = (low <= high).all(axis=0)
+        low, high, ways = low[:, kept], high[:, kept], {name: way[kept] for name, way in ways.items()}
+        found, _ = _each_least(formula, capability, low, high, ways)
+        best = np.argsort(found, kind="stable")[:MANY_RANGES]
+        own_ways = {name: way[best] for name, way in ways.items()}
+        for order in (1, -1):
+            some = high[:, best]
+            for dims, most in shared:
+                for dim in dims[::order]:
+                    some[dim] = np.clip(most * some[dim] / some[list(dims)].prod(axis=0), low[dim, best], some[dim])
+            cost = _whole(formula, capability, some, some, own_ways, (low == high)[:, best]).low / some.prod(axis=0)
+            allowed = min(allowed, float(cost.min()))
+        over = np.array([high[list(dims)].prod(axis=0) > most for dims, most in shared])
+        halved = over.any(axis=0) & (found < allowed * (1 - CLOSE))
+        if not left or halved.sum() > MOST_HALVED:
+            halved[:] = False
+        least = min(least, float(found[~halved].min(initial=np.inf)))
+        if not halved.any():
+            break
+        own_ways = {name: way[halved] for name, way in ways.items()}
+        low, high, ways = _halved(low[:, halved], high[:, halved], own_ways, over[:, halved], shared)
+    return least * (1 - 1e-12)
+
+
+def _halved(
+    low: Floats, high: Floats, ways: Mapping[str, Any], over: NDArray[np.bool_], shared: Sequence[Shared]
+) -> tuple[Floats, Floats, dict[str, Any]]:
+    """Both halves of ranges along the widest of the first dims that have too many elements together."""
+    width = np.ones_like(low)
+    for i, (dims, _) in enumerate(shared):
+        width[list(dims)] = np.where(over[i] & ~over[:i].any(axis=0), (high / low)[list(dims)], 1)
+    at = width.argmax(axis=0), np.arange(low.shape[1])
+    lower, upper = high.copy(), low.copy()
+    lower[at] = np.minimum(np.floor(np.sqrt(low[at] * high[at])), high[at] - 1)
+    upper[at] = lower[at] + 1
+    both = {name: np.tile(way, 2) for name, way in ways.items()}
+    return np.hstack((low, upper)), np.hstack((lower, high)), both
 
 
 def _boxes(

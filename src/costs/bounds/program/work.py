@@ -18,7 +18,7 @@ from ....machine.stages import PRODUCTS, kind_of
 from ...mapping.matching import Match, alternatives
 from .demand import Need, is_inside, points_inside
 from .network import Step
-from .rates import rates_of
+from .rates import Shared, rates_of
 
 SUMS = ""
 """The lines of the products of each result."""
@@ -146,7 +146,8 @@ class Work:
                 extents[dim.name] = dim.limit
         if self.machine.stages is not None:  # blocks of weights may do more points than there are: a diagonal, say
             extents = {dim.name: dim.limit for dim in capability.dims}
-        rate = self.rates.rate(capability, tuple(extents.values()))
+        shared = () if taps or self.machine.stages is not None else _shared(step, match, capability)
+        rate = self.rates.rate(capability, tuple(extents.values()), shared)
         blocks = tuple(self._sums_in_blocks(step, match, capability, extents))
         if is_whole:
             blocks += tuple(self._in_blocks(step, match, capability, extents))
@@ -242,6 +243,17 @@ class Work:
                         share = second / (first + second)
                         found[((a, share), (b, 1 - share))] = None
         return list(found)
+
+
+def _shared(step: Step, match: Match, capability: Capability) -> tuple[Shared, ...]:
+    """Dims of an instruction that carry the same dims of a kernel: its points differ, so that those that differ along
+    these dims alone are at most as many as these have coordinates.
+    """
+    found: dict[tuple[str, ...], list[int]] = {}
+    for i, slot in enumerate(capability.dims):
+        found.setdefault(tuple(dim for dim, names in match.slots if slot.name in names), []).append(i)
+    sizes = {dims: prod(step.extents[dim] for dim in dims) for dims in found}
+    return tuple(Shared(tuple(own), sizes[dims]) for dims, own in found.items() if len(own) > 1 and sizes[dims] > 1)
 
 
 def _runs(step: Step) -> list[tuple[str, ...]]:

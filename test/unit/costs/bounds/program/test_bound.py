@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
+from math import prod
 
+import numpy as np
 import pytest
 
 from tilewright.algebra.expr import tensors_of
@@ -354,3 +356,25 @@ def test_blocks_of_results_that_two_ways_make(results: int, positions: int):
     found = bound(net, y, machine=load_target("cocco_npu")).terms["work of MXU"]
     ways = (-(-some // 4) * positions + (results - some) * -(-positions // 4) for some in range(results + 1))
     assert results * positions / 4 <= found <= min(ways)
+
+
+@pytest.mark.parametrize(("samples", "outputs", "inputs"), [(4, 32, 32), (2, 24, 48), (5, 1, 64)])
+def test_a_layer_of_few_samples_against_all_instructions(samples: int, outputs: int, inputs: int):
+    """Each sample, output and input is at one place of an instruction, in whichever of its dims."""
+    fmac, net = EDGE.computes[0].capabilities[1], Floats()
+    x, w = net.tensor(samples, inputs), net.tensor(outputs, inputs)
+    sizes = {"m": samples, "n": outputs, "k": inputs}
+    y = net.kernel("Y[m, n] += X[m, k] * W[n, k]", (samples, outputs), sizes, X=x, W=w)
+    found = bound(net, y).terms["work of MXU"]
+    cycles, least = compile_formula(fmac.cycles), float("inf")
+    few = {size: [n for n in range(1, size + 1) if n <= 8 or n % 8 == 0 or n == size] for size in sizes.values()}
+    for across, along in ((samples, outputs), (outputs, samples)):  # what is in lanes of results, and in positions
+        every = product((1, 2), few[across], few[along], range(1, along + 1), few[inputs], range(1, inputs + 1))
+        boxes = np.array([(g, k, p, q, c, r) for g, k, p, q, c, r in every if g * k <= across and p * q <= along])
+        boxes = boxes[boxes[:, 4] * boxes[:, 5] <= inputs].T
+        box = dict(zip("gkpqcr", boxes, strict=True)) | {"s": 1, "ops": boxes.prod(axis=0)}
+        for split in split_choices(EDGE, fmac):
+            ways = {f"{dim.name}_ways": prod(n for _, name, n in split if name == dim.name) for dim in fmac.dims}
+            least = min(least, float((cycles(box | ways) / box["ops"]).min()))
+    points = samples * outputs * inputs
+    assert points / 2048 < found <= points * least + 1

@@ -1,11 +1,14 @@
 """Least costs per operation, against boxes of all kinds."""
 
+from itertools import product
+from math import prod
 from random import Random
 
+import numpy as np
 import pytest
 
 from tilewright.algebra.parser import parse_expr
-from tilewright.costs.bounds.program.rates import Rates
+from tilewright.costs.bounds.program.rates import Rates, Shared
 from tilewright.costs.mapping.binding import split_choices
 from tilewright.costs.mapping.formula import compile_formula
 from tilewright.frontends.acg import load_target
@@ -118,3 +121,53 @@ def test_blocks_of_channels():
     found = Rates(machine).cycles_per_block(mac, extents, slots.index("k"), 8)
     assert found == pytest.approx(1 / 16 / 8, rel=1e-9)
     assert found * 9 / 68 > Rates(machine).rate(mac, extents).cycles * 1.05
+
+
+PLACES, SUMS = (2, 3), (4, 5, 6)
+"""Dims of a product that carry the same dims of a kernel: of positions, and of what is summed."""
+
+
+@pytest.mark.parametrize("target", ["edge16", "cloud128", "cocco_npu"])
+@pytest.mark.parametrize(("places", "sums"), [(1, 5), (4, 3), (6, 4), (9, 9)])
+def test_no_box_with_so_many_elements_is_cheaper(target: str, places: int, sums: int):
+    """All boxes of which two dims, and three others, have at most so many elements together."""
+    machine = load_target(target)
+    for mac in machine.computes[0].capabilities:
+        most = (2, 5, *(min(n, dim.limit) for n, dim in zip((places,) * 2 + (sums,) * 3, mac.dims[2:], strict=True)))
+        boxes = np.array(list(product(*(range(1, extent + 1) for extent in most)))).T
+        boxes = boxes[:, (boxes[2:4].prod(axis=0) <= places) & (boxes[4:].prod(axis=0) <= sums)]
+        env = {dim.name: own for dim, own in zip(mac.dims, boxes, strict=True)} | {"ops": boxes.prod(axis=0)}
+        least = np.inf
+        for split in split_choices(machine, mac):
+            ways = {f"{dim.name}_ways": prod(n for _, name, n in split if name == dim.name) for dim in mac.dims}
+            least = min(least, float((compile_formula(mac.cycles)(env | ways) / env["ops"]).min()))
+        alone = Rates(machine).rate(mac, most).cycles
+        together = Rates(machine).rate(mac, most, (Shared(PLACES, places), Shared(SUMS, sums))).cycles
+        assert alone * (1 - 1e-9) <= together <= least * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("target", ["edge16", "cloud128"])
+def test_no_large_box_with_so_many_elements_is_cheaper(target: str):
+    machine, random = load_target(target), Random(3)
+    for mac in machine.computes[0].capabilities[:2]:
+        for _ in range(6):
+            places, sums = random.choice((4, 49, 128)), random.choice((27, 256, 1024))
+            most = dict(zip((d.name for d in mac.dims), (64, 1000, places, places, sums, sums, sums), strict=True))
+            shared = Shared(PLACES, places), Shared(SUMS, sums)
+            least = Rates(machine).rate(mac, tuple(most.values()), shared).cycles
+            for _ in range(300):
+                p, c = random.randint(1, places), random.choice((1, 8, 16, 64, random.randint(1, sums)))
+                r = random.randint(1, max(1, sums // c))
+                own = p, max(1, places // p), min(c, sums), r, max(1, sums // (c * r))
+                box = dict(zip(most, (random.choice((1, 4, 64)), random.choice((4, 16, 64, 999)), *own), strict=True))
+                if all(box[dim.name] <= dim.limit for dim in mac.dims):
+                    assert least <= costs(machine, mac, box, random)[0] * (1 + 1e-9)
+
+
+def test_a_product_with_four_vectors_reads_each_weight_for_these():
+    """1,024 x 1,000 weights of f32 come from the buffer 64 a cycle; two dims of four positions are no 16 of them."""
+    machine = load_target("edge16")
+    most, shared = (1000, 1000, 4, 4, 1024, 1024, 1024), (Shared(PLACES, 4), Shared(SUMS, 1024))
+    fmac = machine.computes[0].capabilities[1]
+    assert Rates(machine).rate(fmac, most, shared).cycles == pytest.approx(1 / 256, rel=1e-6)
+    assert Rates(machine).rate(fmac, most).cycles < 1 / 1000
