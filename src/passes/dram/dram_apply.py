@@ -16,9 +16,8 @@ from ...dialects import dram
 from ...dialects.layer_attributes import Planned, set_planned
 from ...errors import TilewrightError
 from ...zoo.schedule_networks import Layer, Shape
-from ..graph.graph_fuse import EPILOGUE, find_clusters
+from ..graph.graph_fuse import EPILOGUE, MOVES, find_clusters
 from ..graph.schedule_layers import ScheduleTable, schedule_table
-from ..graph.table_check import MOVES
 from .schedules import choices_of, function_in, network_in, network_value, schedule_of
 
 SLICE = re.compile(r"/\d+$")

@@ -25,7 +25,12 @@ ELEMENTWISE = (
 )
 """Layers whose result at an index needs its operands at that index (or broadcast) only."""
 
-ANCHORS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp, graph.PoolOp, graph.ReduceOp, graph.StandardizeOp, graph.LrnOp)
+PRODUCTS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp)
+
+MOVES = (graph.ReshapeOp, graph.ConcatOp, graph.SliceOp, graph.PadOp, graph.TransposeOp, graph.GatherOp, graph.ExpandOp)
+"""What computes nothing."""
+
+ANCHORS = (*PRODUCTS, graph.PoolOp, graph.ReduceOp, graph.StandardizeOp, graph.LrnOp)
 """Layers that elementwise layers may follow in one group."""
 
 OUTSIDE = (graph.WeightOp, graph.ReshapeOp, graph.LookupOp)

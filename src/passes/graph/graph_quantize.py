@@ -18,6 +18,7 @@ from ...dialects.types import element_of, shape_of, tensor
 from ...interpreters.constants import Constants
 from ...machine import Machine
 from ..functions import functions_of
+from .graph_fuse import PRODUCTS
 from .graph_normalize import FoldConstants
 from .identities import IDENTITIES, renamed
 from .narrow_weights import narrow_weights
@@ -148,10 +149,6 @@ def _integers(scale: Array, bias: Array, goal: Goal, bits: int) -> tuple[Array, 
     return offset.astype(np.int32), multiplier * np.sign(scale).astype(np.int32), shift
 
 
-PRODUCTS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp)
-MOVES = (graph.ReshapeOp, graph.TransposeOp)
-
-
 def replace(op: graph.LayerOp, builder: Builder, value: SSAValue) -> None:
     """Put what was built before `op` and let `value` stand for its result; a new operation takes its name."""
     Rewriter.insert_op(builder.made, InsertPoint.before(op))
@@ -203,7 +200,7 @@ def _reach(builder: Builder, goal: Goal, source: SSAValue) -> SSAValue | None:
 def quantize_before_move(op: graph.QuantizeOp) -> graph.QuantizeOp | None:
     """Quantise by one scale before elements are moved, not after; the new `graph.quantize`, None where none move."""
     move = op.x.owner
-    if not isinstance(move, MOVES) or not op.x.has_one_use() or shape_of(op.scale):
+    if not isinstance(move, graph.ReshapeOp | graph.TransposeOp) or not op.x.has_one_use() or shape_of(op.scale):
         return None
     made = graph.QuantizeOp(move.x, op.scale, op.zero_point, element=element_of(op.result))
     moved = type(move).build(operands=[made.result], properties=dict(move.properties), result_types=[op.result.type])
@@ -224,7 +221,7 @@ def is_quantised_later(op: graph.LayerOp, constants: Constants) -> bool:
         if isinstance(user, graph.QuantizeOp):
             return value is user.x and find_goal(user, constants) is not None
         if not isinstance(user, graph.LayerOp) or (
-            epilogue_bounds(user.result) is None and not isinstance(user, MOVES)
+            epilogue_bounds(user.result) is None and not isinstance(user, graph.ReshapeOp | graph.TransposeOp)
         ):
             return False
         value = user.result

@@ -17,10 +17,8 @@ from ...dialects import graph
 from ...dialects.types import bytes_of, shape_of
 from ...interpreters.constants import Constants, base_name
 from .chunks import Along, Chunk, insert, is_grouped, is_weight, made_axes, on_chunk, summed_axes
-from .graph_fuse import ELEMENTWISE
+from .graph_fuse import ELEMENTWISE, PRODUCTS
 from .identities import renamed
-
-PRODUCTS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp)
 
 
 def _uses(op: graph.LayerOp) -> int:

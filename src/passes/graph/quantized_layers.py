@@ -14,6 +14,7 @@ from ...dialects.graph.quantized import RANGES
 from ...dialects.types import dtype_of, shape_of, si8, tensor
 from ...interpreters.constants import Constants
 from ...interpreters.graph_numpy import pool, quantize
+from .graph_fuse import MOVES
 from .quantized_values import Accumulator, Builder, Goal, Quantised, constant, quantised, uniform_8_bits
 
 ADD_BITS = 20
@@ -183,19 +184,6 @@ def _least_maximum(op: graph.SoftmaxOp, mask: Array) -> float:
     return float(np.min(mask if along < 0 else mask.max(axis=along)))
 
 
-MOVING = (
-    graph.ReshapeOp,
-    graph.TransposeOp,
-    graph.SliceOp,
-    graph.PadOp,
-    graph.ResizeOp,
-    graph.GatherOp,
-    graph.ExpandOp,
-    graph.ConcatOp,
-)
-"""Layers that move elements."""
-
-
 def commutes(op: Operation) -> bool:
     """Whether a layer may be done on the integers behind dequantised operands of one scale: it moves or compares."""
     match op:
@@ -208,7 +196,7 @@ def commutes(op: Operation) -> bool:
         case graph.BinaryOp():
             return op.kind.data in (graph.BinaryKind.MAX, graph.BinaryKind.MIN)
         case _:
-            return isinstance(op, MOVING)
+            return isinstance(op, (*MOVES, graph.ResizeOp))
 
 
 def on_integers(builder: Builder, op: graph.LayerOp) -> Quantised | None:

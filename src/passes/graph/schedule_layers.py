@@ -19,9 +19,9 @@ from ...dialects import graph
 from ...dialects.types import shape_of
 from ...errors import TilewrightError
 from ...zoo.schedule_networks.layers import Kind, Network, Shape, Table
-from .graph_fuse import ELEMENTWISE, EPILOGUE, find_clusters
+from .graph_fuse import ELEMENTWISE, EPILOGUE, MOVES, find_clusters
 from .samples import channel_axis, constants_of, live_operations, sample_map, samples_of
-from .table_check import MOVES, Recount, Source, check_network
+from .table_check import Recount, Source, check_network
 
 
 @dataclass

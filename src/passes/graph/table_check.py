@@ -19,12 +19,8 @@ from ...dialects import graph
 from ...dialects.types import bytes_of, element_bytes, shape_of
 from ...errors import TilewrightError
 from ...zoo.schedule_networks.layers import Network
+from .graph_fuse import MOVES, PRODUCTS
 from .samples import constants_of, live_operations
-
-MOVES = (graph.ReshapeOp, graph.ConcatOp, graph.SliceOp, graph.PadOp, graph.TransposeOp, graph.GatherOp, graph.ExpandOp)
-"""What computes nothing."""
-
-PRODUCTS = (graph.ConvOp, graph.GemmOp, graph.MatmulOp)
 
 Source = int
 """A layer, or -1 - i for network input i."""
