@@ -199,9 +199,9 @@ class CodeletPrefetchPass(ModulePass):
     """Load the weights of fused groups while earlier ones run, and give all that is on chip its address.
 
     Before: tensors on chip of fused groups, and locals, without addresses.  After: a codelet that only loads weights
-    stands in the earliest group from which on there is room for them until they are used; loads keep their order.  On
-    one channel that works in order nothing is lost by loading early.  A tensor shares bytes with those that are dead
-    when it is written; the locals of a group lie apart from those of the one before where that fits.
+    stands in the earliest group from which on there is room for them until they are used; loads into one memory keep
+    their order.  On one channel that works in order nothing is lost by loading early.  A tensor shares bytes with those
+    that are dead when it is written; the locals of a group lie apart from those of the one before where that fits.
 
         codelet.fused @a { load a, a }               codelet.fused @a { load a, load b, a }
         codelet.fused @b { load b, b }        ->     codelet.fused @b { b }

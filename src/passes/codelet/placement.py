@@ -5,7 +5,7 @@ The locals of an operation live, where that fits, from the one before on, so tha
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, product
+from itertools import product
 from typing import NamedTuple, NoReturn
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
@@ -199,26 +199,27 @@ def placement_at(
     return Placement(placed, locals_, missing_bytes)
 
 
-def hoisted(lives: Lives, memories: Sequence[Memory], share: float) -> dict[TensorOp, int]:
-    """From which operation on weights can be loaded, each as early as there is room and those before it are.
+def hoisted(lives: Lives, memories: Sequence[Memory], shares: Mapping[str, float]) -> dict[TensorOp, int]:
+    """From which operation on weights can be loaded, each as early as there is room, and not before earlier ones.
 
-    At most `share` of a memory is filled, which leaves room for fragments.
+    Only those that fill the same memory, with most of their bytes, are kept in order.  At most the part `shares` of a
+    memory is filled, which leaves room for fragments.
     """
-    room = {memory.name: int(memory.capacity_bytes * share) for memory in memories}
+    room = {memory.name: int(memory.capacity_bytes * shares[memory.name]) for memory in memories}
     used = {memory.name: [*lives.used_bytes(memory)] for memory in memories}
     found: dict[TensorOp, int] = {}
-    earliest = 0
+    earliest = dict.fromkeys(room, 0)
     for load in lives.loads():
         sizes: dict[str, int] = {}
         for op in load.targets:
             name = surrogate(op.result).memory
             sizes[name] = sizes.get(name, 0) + tensor_bytes(op)
-        moment = load.moment
-        while moment > earliest and all(used[n][moment - 1] + size <= room[n] for n, size in sizes.items()):
+        moment, most = load.moment, max(sizes, key=lambda name: sizes[name])
+        while moment > earliest[most] and all(used[n][moment - 1] + size <= room[n] for n, size in sizes.items()):
             moment -= 1
             for name, size in sizes.items():
                 used[name][moment] += size
-        earliest = moment
+        earliest[most] = moment
         found |= dict.fromkeys(load.targets, moment)
     return found
 
@@ -230,23 +231,44 @@ SHARES = 1.0, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5
 def allocate_on_chip(lives: Lives, *, ahead: bool, late: bool = False) -> None:
     """Addresses of all tensors and locals on chip; with `ahead`, loads of weights move to where there is room for them.
 
-    With `late` bytes are `reused_late`.  `InfeasibleError` where a memory is too small.
+    A memory in which not all has an address is filled less.  With `late` bytes are `reused_late`.  `InfeasibleError`
+    where a memory is too small.
     """
     memories = onchip_memories(lives.machine)
-    tried = (hoisted(lives, memories, share) for share in SHARES) if ahead else ()
-    placements, before = list[Placement](), dict[TensorOp, int]()
-    for early in chain(tried, [dict[TensorOp, int]()]):
-        if early and early == before:
-            continue
-        placements, before = [], early
+    shares = {memory.name: [*SHARES] for memory in memories}
+    early = hoisted(lives, memories, {name: left[0] for name, left in shares.items()}) if ahead else {}
+    while True:
+        placements, lacking = list[Placement](), ""
         for memory in memories:
             placements.append(place(lives, memory, early, late=late).placement)
             if early and placements[-1].missing_bytes:
+                lacking = memory.name
                 break
-        if not any(placement.missing_bytes for placement in placements):
-            write(lives, early, placements)
-            return
-    _refuse(lives.program, memories, placements)
+        if not lacking:
+            break
+        early = _filled_less(lives, memories, shares, lacking, early)
+    if any(placement.missing_bytes for placement in placements):
+        _refuse(lives.program, memories, placements)
+    write(lives, early, placements)
+
+
+def _filled_less(
+    lives: Lives,
+    memories: Sequence[Memory],
+    shares: Mapping[str, list[float]],
+    lacking: str,
+    early: Mapping[TensorOp, int],
+) -> dict[TensorOp, int]:
+    """Another order of loads than `early`, with a smaller share of the memory that is `lacking` room; else none ahead.
+
+    Shares that are not tried any more leave `shares`.
+    """
+    while len(shares[lacking]) > 1:
+        shares[lacking].pop(0)
+        found = hoisted(lives, memories, {name: left[0] for name, left in shares.items()})
+        if found != early:
+            return found
+    return {}
 
 
 def onchip_memories(machine: Machine) -> list[Memory]:

@@ -170,23 +170,27 @@ def _exchanged(step: _Step, layer: FusedLayer, swap: Swap) -> _Step:
 def _arrivals(steps: Sequence[_Step], pricer: Pricer) -> tuple[float, float]:
     """When the last step's load begins, and when that step ends, in cycles.
 
-    Weights come in the order of steps, as early as there is room for them.
+    Weights of each memory come in the order of steps, as early as there is room for them.
     """
     speed = platform_of(pricer.machine).dram_bytes_per_cycle
     room = {memory.name: FILLED * memory.capacity_bytes for memory in pricer.machine.memories}
     used = [dict(step.held) for step in steps]
-    ends: list[float] = []
-    earliest, begin, arrived = 0, 0.0, 0.0
+    earliest: dict[str, int] = {}
+    coming: list[list[tuple[int, float]]] = [[(place, step.moved_bytes)] for place, step in enumerate(steps)]
     for place, step in enumerate(steps):
         for memory, size in step.loaded.items():
-            used[place][memory] = used[place].get(memory, 0) + size
-        first = place
-        while first > earliest and all(used[first - 1].get(m, 0) + size <= room[m] for m, size in step.loaded.items()):
-            first -= 1
-            for memory, size in step.loaded.items():
+            first = place
+            used[first][memory] = used[first].get(memory, 0) + size
+            while first > earliest.get(memory, 0) and used[first - 1].get(memory, 0) + size <= room[memory]:
+                first -= 1
                 used[first][memory] = used[first].get(memory, 0) + size
-        earliest = first
-        begin = max(arrived, ends[first - 1] if first else 0.0)
-        arrived = begin + (sum(step.loaded.values()) + step.moved_bytes) / speed
-        ends.append(max((ends[-1] if ends else 0.0) + step.cycles, arrived))
-    return begin, ends[-1]
+            earliest[memory] = first
+            coming[first].append((place, size))
+    there = [0.0] * len(steps)
+    begin, arrived, end = 0.0, 0.0, 0.0
+    for place, step in enumerate(steps):
+        for reader, size in coming[place]:
+            begin = max(arrived, end)
+            arrived = there[reader] = begin + size / speed
+        end = max(end + step.cycles, there[place])
+    return begin, end
