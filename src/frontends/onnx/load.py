@@ -35,6 +35,9 @@ CHILDREN: Mapping[str, Mapping[int, str]] = {
 }
 """By message, the fields that lead to tensors (onnx.proto3)."""
 
+INSIDE = "\0"
+"""The location of values that are left in the model's own bytes; no file has this name."""
+
 DATA_TYPE, LOCATION_FIELD, EXTERNAL_DATA = 2, 14, 13
 VALUES: Mapping[int, int | None] = {4: TensorProto.FLOAT, 10: TensorProto.DOUBLE, 9: None}
 """Fields of a tensor that are its little-endian bytes, with the type that they are for: float, double, raw data."""
@@ -58,7 +61,7 @@ class Field:
 
 
 def without_bulk(data: memoryview) -> bytes:
-    """The model in `data`, its large values replaced by external data with an empty location: `data` itself.
+    """The model in `data`, its large values replaced by external data at `INSIDE`, which is `data` itself.
 
     Raises `ValueError` where `data` is no message.
     """
@@ -86,7 +89,7 @@ def _without_values(data: memoryview, fields: list[Field]) -> list[bytes | memor
     moved = stored[0] if len(stored) == 1 and stored[0].kind == BYTES and stored[0].number in VALUES else None
     if moved is None or VALUES[moved.number] not in (None, *types) or moved.end - moved.payload < BULK_BYTES:
         return [data[field.start : field.end] for field in fields]
-    entries = {"location": "", "offset": str(moved.payload), "length": str(moved.end - moved.payload)}
+    entries = {"location": INSIDE, "offset": str(moved.payload), "length": str(moved.end - moved.payload)}
     pieces: list[bytes | memoryview] = [data[field.start : field.end] for field in fields if field is not moved]
     pieces += [
         _bytes(EXTERNAL_DATA, _bytes(1, key.encode()) + _bytes(2, text.encode())) for key, text in entries.items()
@@ -191,7 +194,7 @@ def type_name(element_type: int) -> str:
 def read_model(source: str | Path | bytes | ModelProto) -> ModelProto:
     """The model in a file, in serialised bytes, or given; its opset, graph and operator domains are checked.
 
-    Large values of a file or of bytes are left where they lie, as external data with an empty location.
+    Large values of a file or of bytes are left where they lie, as external data at `INSIDE`.
     """
     told = "the path of an .onnx file, its bytes, or an onnx.ModelProto"
     check_type("model", source, (str, Path, bytes, ModelProto), told)

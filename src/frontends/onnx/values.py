@@ -11,7 +11,7 @@ from onnx import TensorProto, numpy_helper
 
 from ...algebra.element import Array
 from ...errors import TilewrightError
-from .load import BITS, NUMPY_TYPES, TYPE_LEVER, check_size, type_name
+from .load import BITS, INSIDE, NUMPY_TYPES, TYPE_LEVER, check_size, type_name
 
 MAPPED_BYTES = 1 << 16
 """Values of this size and more are mapped into memory where they lie, aligned or not; smaller ones are read."""
@@ -62,10 +62,10 @@ class Values:
             expected = f"{size_bytes} bytes for shape {list(shape)} of {dtype.name}"
             raise TilewrightError("parse", subject, expected, f"{length} bytes", DAMAGED)
         location, first = entries.get("location", ""), offset or 0
-        if not location and self.data is not None:
+        if location == INSIDE and self.data is not None:
             array = np.frombuffer(self.data, dtype, prod(shape), first).reshape(shape)
             return _read_only(array if array.flags.aligned or array.nbytes >= MAPPED_BYTES else array.copy())
-        path = self.file if not location and self.file is not None else self._beside(location, subject)
+        path = self.file if location == INSIDE and self.file is not None else self._beside(location, subject)
         try:
             found_bytes = path.stat().st_size
             if first + size_bytes <= found_bytes:

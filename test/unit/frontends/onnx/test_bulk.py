@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from tilewright.frontends.onnx.load import BULK_BYTES, without_bulk
+from tilewright.frontends.onnx.load import BULK_BYTES, INSIDE, without_bulk
 
 from ....onnx_files.networks import light_model
 
@@ -27,7 +27,7 @@ def test_large_values_stay_where_they_are() -> None:
     (tensor,) = short.graph.initializer
     entries = {entry.key: entry.value for entry in tensor.external_data}
     start, length = int(entries["offset"]), int(entries["length"])
-    assert entries["location"] == ""
+    assert entries["location"] == INSIDE
     assert data[start : start + length] == LARGE.tobytes()
     assert (tensor.data_location, tensor.raw_data) == (TensorProto.EXTERNAL, b"")
     assert short.doc_string == "d" * 10_000

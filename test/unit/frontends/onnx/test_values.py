@@ -51,6 +51,16 @@ def refused(source: Any, *words: str) -> None:
     assert caught.value.lever or caught.value.kind == "parse"
 
 
+@pytest.mark.parametrize("entries", [{"offset": 0}, {"location": ""}])
+def test_external_data_without_a_location_is_refused(tmp_path: Path, entries: dict[str, Any]) -> None:
+    """It is not the bytes of the model."""
+    proto = model(**entries)
+    proto.doc_string = "d" * WEIGHTS.nbytes  # as many bytes as it would take
+    (tmp_path / "model.onnx").write_bytes(proto.SerializeToString())
+    refused(tmp_path / "model.onnx", "external data in ''")
+    refused(proto.SerializeToString())
+
+
 @pytest.mark.parametrize("offset", [0, 4096, 4, 3])
 def test_external_data_is_read_where_it_lies(tmp_path: Path, offset: int) -> None:
     path = saved(tmp_path, location="data/w.bin", offset=offset, length=WEIGHTS.nbytes)
