@@ -6,18 +6,20 @@ import struct
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.universe import XDSL_UNIVERSE
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ..algebra.element import Array
 from ..arrays import Comparison, verdict, write_arrays
-from ..errors import TilewrightError, check_type
+from ..dialects.types import element_bytes
+from ..errors import InfeasibleError, TilewrightError, check_type
 from ..files import file_error, make_folder, text_error
 from ..frontends.acg import load_target
 from ..frontends.einsum import is_kernel
@@ -171,6 +173,7 @@ def compile(
     """
     check_type("options", options, (CompileOptions, type(None)), "CompileOptions")
     lowered = load_model(model, shapes, pipeline_of(load_target(target)).products)
+    _check_room(lowered, load_target(target))
     options = options or CompileOptions()
     if isinstance(target, Machine):
         check_machine(target)
@@ -178,6 +181,21 @@ def compile(
     named = target if isinstance(target, Machine) else str(target)
     program = compile_module(lowered, named, options, progress, _name_of(model))
     return replace(program, origin=_origin(model, shapes, options))
+
+
+def _check_room(module: ModuleOp, machine: Machine) -> None:
+    """Raise `InfeasibleError` where an input alone is larger than the memory off chip, before all bounds and searches.
+
+    An element may become a byte on machines without floats.
+    """
+    room = max((memory.capacity_bytes for memory in machine.memories if memory.offchip), default=0)
+    bytes_each = element_bytes if pipeline_of(machine).products is None else lambda _: 1
+    for function in functions_of(module):
+        for value in function.body.block.args:
+            size = prod(value.type.get_shape()) * bytes_each(value) if isinstance(value.type, TensorType) else 0
+            if size > room > 0:
+                subject, lever = f"input of {value.type}", "make the input smaller, or the memory larger"
+                raise InfeasibleError("memory off chip", size, room, "bytes", lever, subject)
 
 
 def _origin(model: Model, shapes: InputShapes | None, options: CompileOptions) -> dict[str, Any]:

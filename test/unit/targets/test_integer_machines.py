@@ -128,3 +128,12 @@ def test_a_single_number_of_another_type_is_refused():
     module = net.module({"y": net.add("cast", graph.CastOp, net.add("abs", graph.UnaryOp, "abs", x), i32)})
     with pytest.raises(TilewrightError, match=r"expected"):
         compile(module, "dnnweaver")
+
+
+@pytest.mark.parametrize("target", ["tiny", "vta"])
+def test_inputs_larger_than_the_memory_are_refused_at_once(target: str):
+    net = GraphBuilder()
+    x = net.input("x", (1, 8, 3_037_000_500, 3_037_000_500))
+    module = net.module({"y": net.add("y", graph.UnaryOp, "relu", x)})
+    with pytest.raises(TilewrightError, match=r"input of tensor<1x8.*of memory off chip, found"):
+        compile(module, target)

@@ -140,7 +140,7 @@ class _Bound:
                     read.setdefault(value, []).append((place[k], size))
         sizes = np.zeros(len(counted))
         for readers in read.values():
-            sizes += np.max([after[:, k] * size for k, size in readers], axis=0)
+            sizes += np.max([after[:, k] * float(size) for k, size in readers], axis=0)
         rest = np.maximum(sizes - self._room, 0)
         stores = sum(size * (found.results[value][found.externals :] > 0) for value, size in self.outputs.items())
         loaded = found.operations[:, : found.externals].sum(axis=1) / (self.transfers.load_rate or inf)
