@@ -184,16 +184,16 @@ def compile(
 
 
 def _check_room(module: ModuleOp, machine: Machine) -> None:
-    """Raise `InfeasibleError` where an input alone is larger than the memory off chip, before all bounds and searches.
+    """Raise `InfeasibleError` where an input alone is over 1,024 times the memory off chip: bounds would not end.
 
-    An element may become a byte on machines without floats.
+    An element may become a byte on machines without floats.  Of what is nearer, placing tells what all takes.
     """
     room = max((memory.capacity_bytes for memory in machine.memories if memory.offchip), default=0)
     bytes_each = element_bytes if pipeline_of(machine).products is None else lambda _: 1
     for function in functions_of(module):
         for value in function.body.block.args:
             size = prod(value.type.get_shape()) * bytes_each(value) if isinstance(value.type, TensorType) else 0
-            if size > room > 0:
+            if size > 1024 * room > 0:
                 subject, lever = f"input of {value.type}", "make the input smaller, or the memory larger"
                 raise InfeasibleError("memory off chip", size, room, "bytes", lever, subject)
 
