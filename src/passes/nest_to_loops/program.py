@@ -81,7 +81,9 @@ class LoopsProgram:
                 raise TilewrightError("unsupported", op.name, "groups, views and weights", op.name)
         for value in self.outputs:
             if not isinstance(value.owner, nest.GroupOp):
-                raise TilewrightError("unsupported", self.outputs[value], "an output that a layer makes", "another")
+                self.dtype(value)  # floats are told first
+                found, lever = getattr(value.owner, "name", "an input"), "let a layer that computes make it"
+                raise TilewrightError("unsupported", self.outputs[value], "an output that a layer makes", found, lever)
         waiting: Region | None = None
         for group in self.groups:
             waiting = self._take(group, waiting)
@@ -223,7 +225,7 @@ class LoopsProgram:
         dtype = dtype_of(cast(TensorType, value.type).element_type)
         if dtype.name not in ("int8", "int16", "int32"):
             lever = "quantise the network with activations in int8: this machine has no floats and no other integers"
-            raise TilewrightError("unsupported", value.name_hint or "a value", "signed integers", dtype.name, lever)
+            raise TilewrightError("unsupported", self.name_of(value)[0], "signed integers", dtype.name, lever)
         return dtype
 
     def constant(self, value: SSAValue) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]] | None:

@@ -137,3 +137,12 @@ def test_inputs_larger_than_the_memory_are_refused_at_once(target: str):
     module = net.module({"y": net.add("y", graph.UnaryOp, "relu", x)})
     with pytest.raises(TilewrightError, match=r"input of tensor<1x8.*of memory off chip, found"):
         compile(module, target)
+
+
+@pytest.mark.parametrize("views", [True, False])
+def test_floats_are_told_with_the_name_of_what_has_them(views: bool):
+    net = GraphBuilder()
+    x = net.input("x", (2, 6))
+    y = net.add("view", graph.ReshapeOp, x, (3, 4)) if views else net.add("half", graph.UnaryOp, "relu", x)
+    with pytest.raises(TilewrightError, match=r"^[xy]: expected signed integers, found float32; quantise"):
+        compile(net.module({"y": y}), "dnnweaver")
