@@ -36,6 +36,10 @@ class _Follower(Search):
                 at = step.stop
         return steps, -1
 
+    def ring_cycles(self, rings_bytes: int) -> float:
+        """Nothing: tiles are as large as the schedule says, where there is room."""
+        return 0.0
+
     def follow(self) -> Plan:
         """The plan, with maps that further layer groups read kept, too, where nothing has to give way for them."""
         network = self.network

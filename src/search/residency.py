@@ -20,7 +20,8 @@ LARGE = 1 / 8
 """Part of the room from which on a map is better made and read tile by tile."""
 
 HELD_SHARE = 1 / 64
-"""Part of a large map's traffic that a step in rows pays for leaving it on chip, and one of wholes for an input."""
+"""Part of its traffic that a step in rows pays for a large map left on chip and for rings beside weights, and one of
+wholes for an input."""
 
 SIDE_BY_SIDE = 3
 """Layers of a group in rows with room for what lies between their kernels, if weights have a memory of their own.
@@ -198,6 +199,7 @@ class Search:
             rings = sum(size for n, size in way.rings.items() if n not in self.kept or n in inner)
             cycles = way.cycles  # the work on the last tile begins when all traffic has ended
             cycles += max(0.0, traffic - (beside + cycles) * (1 - 1 / way.tiles)) if beside else 0.0
+            cycles += self.ring_cycles(rings)
             if need + rings <= self.room and cycles < least:
                 best, least = way, cycles
         if best is None:
@@ -239,6 +241,10 @@ class Search:
     def left_cycles(self, held_bytes: int) -> float:
         """What a step pays for large maps that it leaves on chip, or waits for as wholes."""
         return HELD_SHARE * held_bytes / self.network.bytes_per_cycle
+
+    def ring_cycles(self, rings_bytes: int) -> float:
+        """What a step pays for rings where weights, which share the memory, have no room meanwhile."""
+        return self.left_cycles(rings_bytes) if self.network.weight_capacity_bytes is None else 0.0
 
     def overwritten(self, place: int) -> int:
         """The map in whose place a layer that runs as a whole makes its own; -1 for none."""

@@ -241,6 +241,15 @@ def test_of_ways_by_rows_that_fit_the_one_of_least_work_is_taken():
     assert found.steps == (Step(0, 3, 2),)
 
 
+@pytest.mark.parametrize(("weights", "cycles", "rows"), [(None, 0.4, 1), (None, 0.5, 4), (100, 0.4, 4)])
+def test_rings_leave_room_to_weights_that_share_their_memory(weights: int | None, cycles: float, rows: int):
+    """Rings of 48 bytes pay a 64th of their traffic, 0.75 cycles at a byte a cycle, those of 20 bytes 0.31."""
+    layers = tuple(Layer((n,), (n + 1,), by_rows=True) for n in range(3))
+    network = Network(layers, (100,) * 4, frozenset({0}), frozenset({3}), 64, weights)
+    ways = [Rows(4, dict.fromkeys(range(4), 12)), Rows(1, dict.fromkeys(range(4), 5), cycles)]
+    assert plan(network, lambda start, stop: ways).steps == (Step(0, 3, rows),)
+
+
 def test_a_large_map_that_is_made_by_rows_is_read_by_rows():
     def groups(large: int) -> tuple[Step, ...]:
         layers = tuple(Layer((n,), (n + 1,), by_rows=True) for n in range(3))
