@@ -19,6 +19,7 @@ from ...dialects.acg import machine_of
 from ..functions import functions_of
 from ..names import unique_name
 from ..nest_to_codelet.fused_marks import marked_groups
+from ..nest_to_codelet.fused_tiles import update_tile
 from .nest_band import plain_statement
 from .nest_swap_factors import WORTH, cycles_of, is_product
 
@@ -37,7 +38,8 @@ class NestSplitReductionsPass(ModulePass):
         dims {m = 512, n = 64, k = 512}
         nest.kernel @mac "Y[m, n] += A[m, k] * B[k, n]"
 
-    becomes, where that saves an eighth of the cycles of a layer that runs as a whole (`nest-schedule`),
+    becomes, where that saves an eighth of the cycles of what is made at a time, a whole layer or some rows of it
+    (`nest-schedule`),
 
         dims {m = 512, n = 64, k = 8, k1 = 64}
         nest.kernel @mac "Y[m, n] += A[m, 64 * k + k1] * B[64 * k + k1, n]"
@@ -51,10 +53,11 @@ class NestSplitReductionsPass(ModulePass):
         for function in functions_of(op):
             groups = marked_groups(function.body.block, pricer.machine, pricer)
             for fused in dict.fromkeys(groups.values()):
-                for layer in fused.layers if fused.whole else ():
-                    if layer.form not in known:
-                        known[layer.form] = tuple(_splits(layer, pricer))
-                    _replace(layer.op, known[layer.form])
+                for layer, tile in [(layer, update_tile(fused, layer)) for layer in fused.layers]:
+                    form = layer.form, tuple(tile.items())
+                    if form not in known:
+                        known[form] = tuple(_splits(layer, tile, pricer))
+                    _replace(layer.op, known[form])
 
 
 class ReductionSplit(NamedTuple):
@@ -68,34 +71,36 @@ class ReductionSplit(NamedTuple):
     cycles: float
 
 
-def _splits(layer: FusedLayer, pricer: Pricer) -> Iterator[ReductionSplit]:
-    """The best for each product, where it is worth it.
+def _splits(layer: FusedLayer, tile: Mapping[str, int], pricer: Pricer) -> Iterator[ReductionSplit]:
+    """The best for each product, where it is worth it in a `tile`.
 
     Maps that are joined are read channel by channel, and a dim that other kernels have, too, stays.
     """
     group = layer.problem
-    taken, joined = set(group.extents), {name for name, pieces in layer.maps.items() if len(pieces) > 1}
+    taken, joined = set(tile), {name for name, pieces in layer.maps.items() if len(pieces) > 1}
     for kernel in filter(is_product, group.kernels):
         if any(use.buffer in joined for use in kernel.uses):
             continue
-        before = cycles_of(kernel, group.extents, pricer)
-        best = min(_ways(group, kernel, taken, pricer), key=lambda way: way.cycles, default=None)
+        before = cycles_of(kernel, tile, pricer)
+        best = min(_ways(group, kernel, tile, taken, pricer), key=lambda way: way.cycles, default=None)
         if best is not None and best.cycles <= (1 - WORTH) * before:
             taken.add(best.inner)
             yield best
 
 
-def _ways(group: Group, kernel: Kernel, taken: set[str], pricer: Pricer) -> Iterator[ReductionSplit]:
+def _ways(
+    group: Group, kernel: Kernel, tile: Mapping[str, int], taken: set[str], pricer: Pricer
+) -> Iterator[ReductionSplit]:
     lanes = {dim.lanes for dim in pricer.matches(kernel)[0].capability.dims} - {1}
     for dim in kernel.reductions:
         others = (dims_of(other.statement) for other in group.kernels if other is not kernel)
         if any(dim in names for names in others):
             continue
-        extent = group.extents[dim]
+        extent = tile[dim]
         for size in (size for size in sorted(lanes) if size < extent and extent % size == 0):
             inner = unique_name(dim, taken, "")
             statement = _split_statement(kernel.statement, dim, inner, size)
-            extents: Mapping[str, int] = {**group.extents, dim: extent // size, inner: size}
+            extents: Mapping[str, int] = {**tile, dim: extent // size, inner: size}
             cycles = cycles_of(replace(kernel, statement=statement), extents, pricer)
             yield ReductionSplit(kernel.name, dim, inner, size, statement, cycles)
 

@@ -43,6 +43,21 @@ FULL, MOST_FULL = 32, 4
 """Pieces of multiples of so many iterations fill arrays; so many of those that fit are tried, the largest first."""
 
 
+def update_tile(group: FusedGroup, layer: FusedLayer) -> dict[str, int]:
+    """Iterations of each dim of a layer in one update of its group; all of a layer that runs as a whole."""
+    tile = dict(layer.problem.extents)
+    if group.whole:
+        return tile
+    held = group.scheme.by_number[group.number[layer.result]]
+    if layer.sample:
+        tile[layer.sample] = 1
+    if layer.row:
+        tile[layer.row] = min(tile[layer.row], held.rows.delta)
+    if layer.column and group.tile[1]:
+        tile[layer.column] = min(tile[layer.column], held.columns.delta)
+    return tile
+
+
 def row_trees(group: FusedGroup, layer: FusedLayer) -> list[list[tuple[Node, ...]]]:
     """Loops over samples, rows of an update, and pieces of other dims, around a hold of what is between kernels.
 
@@ -53,14 +68,7 @@ def row_trees(group: FusedGroup, layer: FusedLayer) -> list[list[tuple[Node, ...
     There are two copies of what is between kernels where both fit, so that one kernel goes on while the next one reads.
     Where it does not fit for all rows of an update, fewer rows or fewer iterations of other dims are made at a time.
     """
-    held = group.scheme.by_number[group.number[layer.result]]
-    tile = dict(layer.problem.extents)
-    if layer.sample:
-        tile[layer.sample] = 1
-    if layer.row:
-        tile[layer.row] = min(tile[layer.row], held.rows.delta)
-    if layer.column and group.tile[1]:
-        tile[layer.column] = min(tile[layer.column], held.columns.delta)
+    tile = update_tile(group, layer)
     memory = layer.memories[layer.problem.kernels[-1].target.buffer]
     order = [dim for dim in (layer.sample, layer.row, layer.column if group.tile[1] else "") if dim]
     budget = memory_of(group.machine, memory).capacity_bytes // ROWS_SCRATCH_SHARE
