@@ -49,7 +49,8 @@ class Applicable:
         self.lowering = lowering
         self.target = target
         self.machine = load_target(target)
-        self.weight_buffer_bytes = platform_of(self.machine).buffers.weight_bytes
+        self.buffers = platform_of(self.machine).buffers
+        self.weight_buffer_bytes = self.buffers.weight_bytes
         """Of the memory that weights have of their own."""
 
     @cached_property
@@ -92,10 +93,8 @@ class Applicable:
 
     def splits_finer(self, room: Room) -> bool:
         """Whether there are layers of large weights to cut in finer parts."""
-        if self.weight_buffer_bytes is None:
-            return False
         module = self._before("nest-schedule", room)
-        return any(split_weights(module, self.weight_buffer_bytes, FINER_SHARE, Constants.of(module)))
+        return any(split_weights(module, self.buffers, FINER_SHARE, Constants.of(module)))
 
     def spreads_weights(self, room: Room) -> bool:
         """Whether some weights come earlier, by estimate, where they come to the memory of maps."""

@@ -112,9 +112,10 @@ class Room(NamedTuple):
     memory of maps (`nest-spread-weights`), with `split_joins` channelwise layers of joined maps wait for the last of
     these only where they read it (`nest-split-joins`), with `split_sums` dense layers of large weights add up what
     chunks of channels of the convolution before them give (`graph-split-hidden`), with `finer_parts` layers are cut
-    whose weights take more than `FINER_SHARE` of their memory (`nest-split-weights`). With `overlap` more layers run in
-    rows together while an input comes in (`nest-schedule`). Where `rows_share` is not 0, it is what a map between two
-    products may take that are computed for some rows of tokens after others (`graph-split-rows`).
+    whose weights take more than `FINER_SHARE` of their memory, or much of that of maps (`nest-split-weights`). With
+    `overlap` more layers run in rows together while an input comes in (`nest-schedule`). Where `rows_share` is not 0,
+    it is what a map between two products may take that are computed for some rows of tokens after others
+    (`graph-split-rows`).
     """
 
     share: float = 1.0
@@ -174,7 +175,7 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
     by_sample, reload = " by_sample=true" * (room.reload or len(room.cuts) > 2), " reload=true" * room.reload
     unpadded = " unpadded=true" * room.unpadded + " overlap=true" * room.overlap
     inside = "" if room.rows_inside else " rows_inside=false"
-    parts = f"{{share={_plain(FINER_SHARE)}}}" if room.finer_parts else ""
+    parts = f"{{share={_plain(FINER_SHARE)} shared=true}}" if room.finer_parts else ""
     cuts = f" cuts={','.join(map(str, room.cuts))}" if room.cuts else ""
     return (
         "" if scheduled else "graph-fuse",

@@ -36,6 +36,9 @@ LATE_GAIN = 0.02
 KEPT_SHARES = 1 / 16, 1 / 10
 """Parts of the buffer that weights of a short span of layers take at most, which stay while all samples pass."""
 
+LARGEST_SHARE = 1 / 4
+"""The same for the shortest of several spans, where weights come in finer parts, which fit in holes."""
+
 SPAN_SLACK = 3
 """Groups for which bytes of maps of samples stay unused after them, with weights in holes between maps: products of the
 next sample then go on beside the last layers of a sample on another unit.
@@ -222,12 +225,16 @@ class _Ways:
         """Short spans of layers after those in rows, each with all samples one by one, and with its weights kept."""
         if self.applies.samples == 1 or not self.is_worth_more():
             return
-        room = plain._replace(reload=True, late=True)
-        reader = self.applies.reader(room)
-        network = reader.network(room.share)
-        sizes = (int(share * network.capacity_bytes) for share in KEPT_SHARES)
-        found = dict.fromkeys(kept_cuts(network, reader.rows_of, size) for size in sizes)
-        self.take_each(room._replace(reload=False, cuts=cuts) for cuts in found if cuts)
+        rooms = [plain._replace(late=True)]
+        rooms += [rooms[0]._replace(finer_parts=True)] if self.applies.splits_finer(plain) else []
+        for room in rooms:
+            reader = self.applies.reader(room._replace(reload=True))
+            network = reader.network(room.share)
+            sizes = (int(share * network.capacity_bytes) for share in KEPT_SHARES)
+            most = int(LARGEST_SHARE * network.capacity_bytes) if room.finer_parts else 0
+            found = dict.fromkeys(kept_cuts(network, reader.rows_of, size, most) for size in sizes)
+            self.take_each(room._replace(cuts=cuts) for cuts in found if cuts)
+        self.take_each([self.best._replace(late=False, slack=0)] if len(self.best.cuts) > 2 else [])
 
     def fill(self) -> None:
         """The best of several samples with loads in time that then move ahead, and with maps placed before them."""

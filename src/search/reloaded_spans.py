@@ -30,17 +30,20 @@ def reloaded_spans(network: Network, rows_of: RowsOf, share: float = 0.5) -> lis
     return sorted(prices, key=lambda span: prices[span])
 
 
-def kept_cuts(network: Network, rows_of: RowsOf, weight_bytes: int) -> tuple[int, ...]:
+def kept_cuts(network: Network, rows_of: RowsOf, weight_bytes: int, most_bytes: int = 0) -> tuple[int, ...]:
     """Borders of spans one after another, each the longest whose weights take at most so many bytes; none without two.
 
-    They begin after the last layers that run in rows where all samples run together.
+    They begin after the last layers that run in rows where all samples run together, where a span can end.  Where the
+    shortest span takes more, it is the next if it takes at most `most_bytes`.
     """
     ends = _ends(network)
-    cuts = [max((step.stop for step in plan(network, rows_of).steps if step.rows), default=0)]
-    while fitting := [
-        end for end in ends if end > cuts[-1] + 1 and _is_kept(network, Span(cuts[-1], end), weight_bytes)
-    ]:
-        cuts.append(fitting[-1])
+    rows = max((step.stop for step in plan(network, rows_of).steps if step.rows), default=0)
+    cuts = [next((end for end in ends if end >= rows > 0), rows)]
+    while later := [end for end in ends if end > cuts[-1] + 1]:
+        fitting = [end for end in later if _is_kept(network, Span(cuts[-1], end), weight_bytes)]
+        if not fitting and not _is_kept(network, Span(cuts[-1], later[0]), most_bytes):
+            break
+        cuts.append(fitting[-1] if fitting else later[0])
     return tuple(cuts) if len(cuts) > 2 else ()
 
 

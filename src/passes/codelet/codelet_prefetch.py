@@ -73,7 +73,7 @@ def move_ahead(lives: Lives, memories: Sequence[Memory], *, maps_first: bool, la
         placed = place(lives, memory, {}, maps_first=maps_first)
         if placed.placement.missing_bytes:
             return None
-        spaces[memory.name] = _space(memory, placed, (), high=True)
+        spaces[memory.name] = _space(memory, placed, ())
     return _ahead(lives, spaces, late=late)
 
 
@@ -131,7 +131,7 @@ def _earliest(lives: Lives, spaces: Mapping[str, Space], load: Load, first: int)
 class Space:
     """Who has which bytes of a memory when: rectangles of `start` to `end` (exclusive) and so many bytes.
 
-    The first are those `placed`.  With `high` tensors lie at the end of the last hole, else in the smallest.
+    The first are those `placed`; tensors are put at the end of the last hole.
     """
 
     memory: Memory
@@ -141,7 +141,6 @@ class Space:
     address: Ints
     size: Ints
     placed: Placed | None = None
-    high: bool = False
 
     def put(self, op: TensorOp, start: int, end: int) -> bool:
         """Give a tensor a hole that is free for so long; False where there is none."""
@@ -155,9 +154,8 @@ class Space:
         holes = np.nonzero(widths >= size)[0]
         if not len(holes):
             return False
-        chosen = holes[-1] if self.high else holes[np.argmin(widths[holes])]
         self.start[place], self.end[place], self.size[place] = start, end, size
-        self.address[place] = begins[chosen] + (widths[chosen] - size if self.high else 0)
+        self.address[place] = begins[holes[-1]] + widths[holes[-1]] - size
         return True
 
     @property
@@ -182,7 +180,7 @@ class Space:
         return replace(found, tensors={op: addresses[place] for op, place in self.owners.items()})
 
 
-def _space(memory: Memory, placed: Placed, coming: Sequence[TensorOp], *, high: bool = False) -> Space:
+def _space(memory: Memory, placed: Placed, coming: Sequence[TensorOp]) -> Space:
     """The memory with what is placed in it, and without what is coming."""
     count, maps = len(placed.ranges), placed.placement.tensors
     owners = {op: place for place, op in enumerate(maps)} | {op: count + n for n, op in enumerate(coming)}
@@ -191,7 +189,7 @@ def _space(memory: Memory, placed: Placed, coming: Sequence[TensorOp], *, high: 
         start[:count], end[:count], size[:count] = np.array(placed.ranges, np.int64).T
     size[:count] = -(-size[:count] // memory.align_bytes) * memory.align_bytes
     address[:count] = placed.addresses
-    return Space(memory, owners, start, end, address, size, placed, high)
+    return Space(memory, owners, start, end, address, size, placed)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
 from xdsl.context import Context
@@ -13,6 +14,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...algebra.affine import Affine
 from ...algebra.expr import Access, Call, Name, Num, Statement, substitute
 from ...costs.fusion.of_machine import platform_of
+from ...costs.fusion.values import Buffers
 from ...costs.mapping.problem import Group, touches
 from ...dialects import nest
 from ...dialects.acg import machine_of
@@ -29,17 +31,21 @@ SHARE = 1 / 2
 PART_SHARE = 1 / 8
 """Part of that memory that the weights of a part take at most."""
 
+SHARED_SHARE, SHARED_PART_SHARE = 1 / 8, 1 / 32
+"""The same parts of a memory that weights share with maps, where they are cut there; weights larger than it are not."""
+
 LANES = 32
 """A part makes a multiple of so many channels, so that it fills arrays."""
 
 
 @dataclass(frozen=True)
 class NestSplitWeightsPass(ModulePass):
-    """Cut layers of large weights into parts, where weights have a memory of their own.
+    """Cut layers of large weights into parts, where weights have a memory of their own, or with `shared`.
 
     Before: groups without a mapping.  After: one whose weights take more than half of their memory, or `share` of it,
-    is several, of an eighth at most, if 32 channels take no more.  Each makes some of the channels with the weights of
-    these, and the parts write into one result.  So weights of a part are loaded as soon as there is room for them,
+    is several, of an eighth at most, if 32 channels take no more.  Of a memory that maps share, one whose weights take
+    more than an eighth, and fit, is cut into parts of a 32nd at most.  Each makes some of the channels with the weights
+    of these, and the parts write into one result.  So weights of a part are loaded as soon as there is room for them,
     before the layer begins or while it runs, and make room when the part ends.
 
         %y = nest.group @fc dims {m = 1, n = 1000, k = 2048} ins(X = %x, W = %w) ...
@@ -54,15 +60,15 @@ class NestSplitWeightsPass(ModulePass):
 
     name = "nest-split-weights"
     share: float = 0.0
+    shared: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        room_bytes = platform_of(machine_of(op)).buffers.weight_bytes
-        if room_bytes is None:
-            return
+        buffers = platform_of(machine_of(op)).buffers
         constants = Constants.of(op)
-        for group, split in list(split_weights(op, room_bytes, self.share or SHARE, constants)):
-            Parts(group, split, constants).make()
-        constants.tidy()
+        if buffers.weight_bytes is not None or self.shared:
+            for group, split in list(split_weights(op, buffers, self.share or SHARE, constants)):
+                Parts(group, split, constants).make()
+            constants.tidy()
 
 
 class Split(NamedTuple):
@@ -73,23 +79,34 @@ class Split(NamedTuple):
     axes: Mapping[str, int]
 
 
+class Sizes(NamedTuple):
+    """Weights of more than `least_bytes`, and at most `most_bytes`, are cut into parts of at most `part_bytes`."""
+
+    least_bytes: float
+    most_bytes: float
+    part_bytes: float
+
+
 def split_weights(
-    module: ModuleOp, room_bytes: int, share: float, constants: Constants
+    module: ModuleOp, buffers: Buffers, share: float, constants: Constants
 ) -> Iterator[tuple[nest.GroupOp, Split]]:
-    """Groups to cut, and how."""
+    """Groups to cut, and how; those of more than a `share` of the memory of weights, if they have one of their own."""
+    own, shared = buffers.weight_bytes, buffers.global_bytes
+    sizes = Sizes(SHARED_SHARE * shared, shared, SHARED_PART_SHARE * shared)
+    sizes = sizes if own is None else Sizes(share * own, inf, PART_SHARE * own)
     for op in module.walk():
         if isinstance(op, nest.GroupOp) and not op.is_mapped:
-            split = _split_of(op, room_bytes, share, constants)
+            split = _split_of(op, sizes, constants)
             if split is not None:
                 yield op, split
 
 
-def _split_of(op: nest.GroupOp, room_bytes: int, share: float, constants: Constants) -> Split | None:
+def _split_of(op: nest.GroupOp, limits: Sizes, constants: Constants) -> Split | None:
     """How a group is split; None where its weights are small, or it cannot be."""
     weights = {name: value for name, value in op.inputs_by_name.items() if isinstance(value.owner, WeightOp)}
     sizes = {name: bytes_of(value) for name, value in weights.items()}
     largest = max(sizes, key=lambda name: sizes[name], default="")
-    if not sizes or sizes[largest] <= share * room_bytes or not is_assigned(op):
+    if not sizes or not limits.least_bytes < sizes[largest] <= limits.most_bytes or not is_assigned(op):
         return None
     group = group_of(op)
     for dim in group.tileable:
@@ -97,7 +114,7 @@ def _split_of(op: nest.GroupOp, room_bytes: int, share: float, constants: Consta
         if axes is None or largest not in axes or not all(constants.is_known(weights[n]) for n in axes.keys() & sizes):
             continue
         extent = group.extents[dim]
-        step = max(LANES, int(PART_SHARE * room_bytes * extent / sizes[largest]) // LANES * LANES)
+        step = max(LANES, int(limits.part_bytes * extent / sizes[largest]) // LANES * LANES)
         return Split(dim, step, axes) if step < extent else None
     return None
 

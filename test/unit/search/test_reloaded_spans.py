@@ -85,6 +85,8 @@ def test_kept_spans_follow_each_other_as_long_as_their_weights_are_few():
     network = replace(NETWORK, capacity_bytes=4000)
     assert kept_cuts(network, no_rows, 200) == (0, 2, 4)
     assert kept_cuts(network, no_rows, 400) == kept_cuts(network, no_rows, 100) == ()  # one span, or none
+    assert kept_cuts(network, no_rows, 100, 200) == (0, 2, 4)  # the shortest take more
+    assert kept_cuts(network, no_rows, 100, 199) == ()
     spans = Span(0, 2), Span(2, 4)
     found = plan(network, no_rows, spans=spans)
     assert found.spans == spans

@@ -3,8 +3,12 @@
 // RUN: tilewright-opt %s -p 'load-target{target="cocco_npu:WBUF.depth=1024"},nest-split-weights' | filecheck %s --check-prefix LARGE
 // RUN: tilewright-opt %s -p 'load-target{target="cocco_npu:WBUF.depth=1024"},nest-split-weights{share=0.25}' | filecheck %s
 // RUN: tilewright-opt %s -p 'load-target{target="edge16"},nest-split-weights' | filecheck %s --check-prefix SHARED
+// RUN: tilewright-opt %s -p 'load-target{target="edge16:GBUF.depth=2560"},nest-split-weights{shared=true}' | filecheck %s
+// RUN: tilewright-opt %s -p 'load-target{target="edge16:GBUF.depth=3072"},nest-split-weights{shared=true}' | filecheck %s --check-prefix SHARED
+// RUN: tilewright-opt %s -p 'load-target{target="edge16:GBUF.depth=256"},nest-split-weights{shared=true}' | filecheck %s --check-prefix SHARED
 
 // Weights of 24 KiB are more than half of 40 KiB, and a quarter of 64 KiB; a part has 32 channels, which fill lanes, though 5 KiB are 26.
+// Of a memory that maps share they are more than an eighth of 160 KiB, but not of 192 KiB, and they do not fit in 16 KiB.
 // What the channels do not index is read by all parts, and the result is one.
 // CHECK: %[[A:.*]] = nest.group @fc dims {m = 1, n = 32, k = 192} ins(X = %{{.*}}, W = %{{.*}}, B = %{{.*}}, S = %{{.*}}, R = %{{.*}}) -> tensor<1x128xsi8> attributes {layers = ["n1"]} {
 // CHECK:   %mac = nest.kernel @mac "Y[m, n] += X[m, k] * W[n, k]" (X = %X, W = %W) into %bias : (tensor<1x192xsi8>, tensor<32x192xsi8>) -> tensor<1x32xi32>
