@@ -34,7 +34,8 @@ from .ranges import Range, range_of, range_of_type, within
 MOST_CALLS = 48
 """Functions in a statement that others are taken into."""
 
-JOINED = {"+=": "add", "max=": "max", "min=": "min"}
+REDUCTIONS = {"+=": "add", "max=": "max", "min=": "min"}
+"""The function that joins two values of a reduction."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def _split(program: Program) -> Program:
             continue
         alone = f"{step.result}_alone"
         values[alone] = replace(values[step.result], array=None)
-        target, fn = Access(alone, step.target.indices), JOINED[step.statement.reduce]
+        target, fn = Access(alone, step.target.indices), REDUCTIONS[step.statement.reduce]
         steps.append(replace(step, statement=replace(step.statement, target=target), into=""))
         together = Call(fn, (target, Access(step.into, step.target.indices)))
         extents = {dim: step.extents[dim] for dim in dims_of(Statement(step.target, "=", Num(0)))}

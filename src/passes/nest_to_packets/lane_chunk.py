@@ -13,13 +13,13 @@ from ...errors import TilewrightError
 from ...machine.packets import PackedMnemonic
 from .emit import COPY, Emitter
 from .forms import Buffer, Form, Memory
+from .kernels import REDUCTIONS
 from .lane_streams import Streams
 from .lane_values import Values
 from .ranges import range_of_type, within
 from .virtual import Groups, Section
 
 NARROW = parse_statement("O{i} = F(A{i})")
-REDUCTIONS = {"+=": "add", "max=": "max", "min=": "min"}
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,12 @@ class Task:
         """The buffer that is written."""
         assert isinstance(self.statement.target, Access)
         return self.buffers[self.statement.target.tensor]
+
+    @property
+    def neutral(self) -> int:
+        """The number that changes no reduction."""
+        low, high = range_of_type(self.wide)
+        return {"+=": 0, "max=": low, "min=": high}[self.statement.reduce]
 
     def along(self, access: Access) -> bool:
         """Whether an access moves with the lanes; `TilewrightError` where it does so along another axis."""
@@ -124,27 +130,31 @@ class Chunk:
                 found.append(item)
         return self.emitter.isa.choose(f"{type_name} of {8 * wide} bits", found)
 
-    def result(self, value: Expr, reduce: str, points: Sequence[Mapping[str, Expr]]) -> None:
+    def result(self, points: Sequence[Mapping[str, Expr]]) -> None:
         """A row's value (over `points` of the reduced dims) to the target's buffer."""
-        terms = [substitute(value, point) for point in points]
-        if reduce == "=":
+        terms = [substitute(self.task.statement.value, point) for point in points]
+        if self.task.statement.reduce == "=":
             self.store([(terms[0], -1)] * self.subs)
             return
         totals = [-1] * self.subs
         for term in terms:
             for sub in range(self.subs):
-                totals[sub] = self.joined(totals[sub], term, reduce, sub)
+                totals[sub] = self.joined(totals[sub], term, sub)
         self.store([(None, total) for total in totals])
 
-    def joined(self, total: int, term: Expr, reduce: str, sub: int, dest: int = -1) -> int:
+    def joined(self, total: int, term: Expr, sub: int, dest: int = -1) -> int:
         """A register with a total and one more term, in `dest` if one is given."""
         values = self.values
         if total == -1:
             return self.fresh(term, sub)
-        if reduce == "+=" and values.accumulated(total, term, sub):
+        if self.task.statement.reduce == "+=" and values.accumulated(total, term, sub):
             return total
-        register = values.value(term, sub) if reduce == "+=" else values.whole(term, sub)
-        return values.emit(values.function(REDUCTIONS[reduce]), values.dest(dest), total, register)
+        register = values.value(term, sub) if self.task.statement.reduce == "+=" else values.whole(term, sub)
+        return self.reduced(values.dest(dest), total, register)
+
+    def reduced(self, dest: int, total: int, other: int) -> int:
+        """`dest`, with what the reduction makes of two registers."""
+        return self.values.emit(self.values.function(REDUCTIONS[self.task.statement.reduce]), dest, total, other)
 
     def fresh(self, term: Expr, sub: int) -> int:
         """A term in a register that may be changed."""
@@ -196,13 +206,12 @@ class Chunk:
                 return value.args[0], True
         return value, within(values.range(value), limits)
 
-    def masked(self, register: int, sub: int, reduce: str) -> int:
+    def masked(self, register: int, sub: int) -> int:
         """Lanes beyond the valid ones replaced by what changes no reduction."""
         live = np.arange(self.task.per_register) + sub * self.task.per_register < self.valid
         if live.all():
             return register
-        low, high = range_of_type(self.task.wide)
-        neutral = {"+=": 0, "max=": low, "min=": high}[reduce]
+        (low, high), neutral = range_of_type(self.task.wide), self.task.neutral
         for fn, bound in (("min", np.where(live, high, neutral)), ("max", np.where(live, low, neutral))):
             form = Form(self.task.wide, (self.task.per_register,), 0, self.emitter.vector_bytes)
             mask = self.memory.constant("mask", bound, form)
@@ -212,13 +221,12 @@ class Chunk:
             register = self.values.emit(self.values.function(fn), self.groups.take(), register, loaded)
         return register
 
-    def across(self, register: int, reduce: str, turns: Sequence[int]) -> int:
+    def across(self, register: int, turns: Sequence[int]) -> int:
         """The reduction of all lanes, in each of them; `turns` are scalar registers with halves of a vector."""
         for turn in turns:
             rotated = self.groups.take()
             moves = [m for m in self.emitter.isa.executing(COPY) if any(p.rotated for p in m.places)]
             item = self.emitter.isa.choose("rotating a vector", moves)
             self.values.made.append(self.emitter.rotated(item, rotated, register, turn))
-            item = self.values.function(REDUCTIONS[reduce])
-            register = self.values.emit(item, self.groups.take(), register, rotated)
+            register = self.reduced(self.groups.take(), register, rotated)
         return register

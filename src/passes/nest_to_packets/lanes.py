@@ -27,9 +27,8 @@ from ...errors import InfeasibleError, TilewrightError
 from ...machine.packet_program import Instruction
 from .emit import Emitter
 from .forms import Buffer, Memory
-from .lane_chunk import REDUCTIONS, Chunk, Task
+from .lane_chunk import Chunk, Task
 from .lane_streams import CHUNK, Level, Streams, merged
-from .ranges import range_of_type
 from .regions import Region, Repeat, Straight
 from .virtual import MOST, Section, assigned
 
@@ -182,7 +181,7 @@ class Lanes:
         for loops, valid in ((1, self.per_chunk), (0, self.rest)):
             if valid:
                 chunk = Chunk(self.emitter, self.memory, self.task, streams, valid, self.scratch)
-                chunk.result(self.statement.value, self.statement.reduce, self.points())
+                chunk.result(self.points())
                 before, body = self.registers(chunk, [chunk.values.before, chunk.values.made])
                 made += [Straight(tuple(before)), *streams.nest(0, loops, body)]
         return made
@@ -193,7 +192,7 @@ class Lanes:
         if self.looped:
             regions = self.looped_rows(chunk, streams)
         else:
-            chunk.result(self.statement.value, self.statement.reduce, self.points())
+            chunk.result(self.points())
             before, body = self.registers(chunk, [chunk.values.before, chunk.values.made])
             regions = [Straight(tuple(before)), *streams.nest(0, len(self.rows), body)]
         back = streams.whole(0) if streams.levels else [0] * len(streams.pointers)
@@ -211,11 +210,11 @@ class Lanes:
 
     def looped_rows(self, chunk: Chunk, streams: Streams) -> list[Region]:
         """For each row: the start, the reduction's loops, the end."""
-        values, reduce = chunk.values, self.statement.reduce
+        values = chunk.values
         totals = [chunk.groups.take(lasting=True) for _ in range(chunk.subs)]
         start = self.neutral(chunk, totals)
         for sub, total in enumerate(totals):
-            chunk.joined(total, self.statement.value, reduce, sub, total)
+            chunk.joined(total, self.statement.value, sub, total)
         body, values.made = values.made, Section()
         chunk.store([(None, total) for total in totals])
         parts = self.registers(chunk, [values.before, start, body, values.made])
@@ -227,8 +226,8 @@ class Lanes:
 
     def neutral(self, chunk: Chunk, totals: list[int]) -> Section:
         """Totals at what changes no reduction."""
-        values, (low, high) = chunk.values, range_of_type(self.wide)
-        number = values.number({"+=": 0, "max=": low, "min=": high}[self.statement.reduce])
+        values = chunk.values
+        number = values.number(self.task.neutral)
         for total in totals:
             values.emit(self.emitter.move(), total, number)
         made, values.made = values.made, Section()
@@ -245,19 +244,17 @@ class Lanes:
         count = full.subs if self.chunks else -(-self.rest // self.task.per_register)
         totals = [full.groups.take(lasting=True) for _ in range(count)]
         start = self.neutral(full, totals)
-        reduce, value = self.statement.reduce, self.statement.value
         if self.chunks:
             for sub, total in enumerate(totals):
-                full.joined(total, value, reduce, sub, total)
+                full.joined(total, self.statement.value, sub, total)
         body, full.values.made = full.values.made, Section()
         if self.rest:
             self.partial(full, streams, totals)
         turns, setup = self.turns()
         combined = totals[0]
         for other in totals[1:]:
-            item = full.values.function(REDUCTIONS[reduce])
-            combined = full.values.emit(item, full.groups.take(), combined, other)
-        combined = full.across(combined, reduce, turns)
+            combined = full.reduced(full.groups.take(), combined, other)
+        combined = full.across(combined, turns)
         full.store([(None, combined)])
         before, start, body, finish = self.registers(full, [full.values.before, start, body, full.values.made])
         rows, levels = len(self.rows), len(streams.levels)
@@ -270,10 +267,10 @@ class Lanes:
         """The lanes that are left, without those beyond."""
         rest = Chunk(self.emitter, self.memory, self.task, streams, self.rest, self.scratch, full.groups)
         rest.values.before, rest.values.made = full.values.before, full.values.made
-        rest.values.numbers, reduce = full.values.numbers, self.statement.reduce
+        rest.values.numbers = full.values.numbers
         for sub in range(rest.subs):
-            register = rest.masked(rest.values.value(self.statement.value, sub), sub, reduce)
-            rest.values.emit(rest.values.function(REDUCTIONS[reduce]), totals[sub], totals[sub], register)
+            register = rest.masked(rest.values.value(self.statement.value, sub), sub)
+            rest.reduced(totals[sub], totals[sub], register)
 
     def turns(self) -> tuple[list[int], list[Instruction]]:
         """Scalar registers with what to rotate by, and what sets them."""
