@@ -15,13 +15,18 @@ it.  For each x, no w ends sooner than what is found here:
   operations, and per byte as much as of any matrix; or all of it has, and the products with a column have done x out of
   all bytes of X of their work at most.  The larger of the two per byte holds for all of its matrices.
 - All else is done.
+
+Of an input of several samples x is less than one, so that operations that need all of any sample are left.  Rows of
+one sample are others than those of another: x / s rows are begun of all together.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import product
 from math import prod
+from operator import or_
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +43,9 @@ PARTS = 64
 
 MANY = 8192
 """Coordinates of all steps together that are looked at one by one."""
+
+MOST_SAMPLES = 16
+"""Samples of an input at most."""
 
 LEAST_SHARE = 0.01
 """Inputs that come in a smaller part of the time of the work are not looked at."""
@@ -105,25 +113,33 @@ class Arrival:
         value = self._input()
         if value is None or self._coordinates(value) > MANY:
             return 0.0
-        size, total = self.network.values[value].bytes, float(self.cycles.sum())
+        size, total = self._sample_bytes(value), float(self.cycles.sum())
         parts = self._parts(value)
         parts_of_input = (size * i / PARTS for i in range(1, PARTS))
         return max(x / self.bytes_per_cycle + total - self._done(parts, x) for x in parts_of_input)
 
     def _input(self) -> int | None:
-        """The external value all of which most work needs."""
+        """The external value all of which, or a sample, most work needs."""
         found: dict[int, float] = {}
         for value, needed in self.needed.items():
-            size = self.network.values[value].bytes
+            size = self._sample_bytes(value)
             if size >= LEAST_SHARE * self.bytes_per_cycle * self.cycles.sum():
                 found[value] = float(self.cycles[needed >= size].sum())
         best = max(found, key=lambda value: found[value], default=None)
         return best if best is not None and found[best] >= LEAST_WORK * self.cycles.sum() else None
 
+    def _samples(self, value: int) -> int:
+        """Of an input of rows and columns the extent of an axis before, if it is short."""
+        shape = self.shapes[value]
+        return shape[0] if len(shape) == 3 and shape[0] <= MOST_SAMPLES else 1
+
+    def _sample_bytes(self, value: int) -> int:
+        return self.network.values[value].bytes // self._samples(value)
+
     def _partial(self, value: int) -> Iterator[int]:
-        """Places of steps with operations that need less than all of an input."""
+        """Places of steps with operations that need less than a sample of an input."""
         for place, needed in enumerate(self.needed[value].tolist()):
-            if self.cycles[place] and self.whole[place] and needed < self.network.values[value].bytes:
+            if self.cycles[place] and self.whole[place] and needed < self._sample_bytes(value):
                 yield place
 
     def _coordinates(self, value: int) -> int:
@@ -159,8 +175,8 @@ class Arrival:
 
     def _parts(self, value: int) -> list[Part]:
         """The steps about which something is known: also those that need all of the input."""
-        size = float(self.network.values[value].bytes)
-        found = [Part(place, size) for place in np.flatnonzero(self.needed[value] >= size).tolist()]
+        size, sample = float(self.network.values[value].bytes), float(self._sample_bytes(value))
+        found = [Part(place, sample) for place in np.flatnonzero(self.needed[value] >= sample).tolist()]
         for place in self._partial(value):
             step, least = self.steps[place], float(self.needed[value][place])
             matrix = self._matrix(step, value)
@@ -201,13 +217,36 @@ class Arrival:
         return value
 
     def _spans(self, step: Step, value: int, matrix: Matrix | None) -> Iterator[float]:
-        """For each dim with rows, bytes of the disjoint parts of the input that these need."""
-        for name, extent in step.extents.items():
-            if (matrix is not None and name in matrix.dims) or not self._has_rows(step, name, value):
-                continue
+        """For each dim with rows, bytes of the disjoint parts of the input that these need.
+
+        Of the first such dim in each sample, bytes of those of all samples.
+        """
+        names = [name for name in step.extents if matrix is None or name not in matrix.dims]
+        names = [name for name in names if self._has_rows(step, name, value)]
+        number = self._samples(value)
+        samples = [name for name in names if number > 1 and step.extents[name] == number][:1]
+        rows = [name for name in names if name not in samples]
+        if samples and rows and (least := self._disjoint_in_samples(step, samples[0], rows[0], value)):
+            yield float(least * number * step.extents[rows[0]])
+            names = rows[1:]
+        for name in names:
+            extent = step.extents[name]
             least = self._disjoint_bytes([self._need_of(step, {name: i}, value) for i in range(extent)], value)
             if least:
                 yield float(least * extent)
+
+    def _disjoint_in_samples(self, step: Step, samples: str, name: str, value: int) -> int:
+        """As `_disjoint_bytes`, of the coordinates of a dim for each coordinate of another, each in its own sample."""
+        seen, least = 0, 0
+        for sample in range(step.extents[samples]):
+            found = [self._need_of(step, {samples: sample, name: i}, value) for i in range(step.extents[name])]
+            boxes = [[box for box in own if box[0] > 0 and not box[0] & seen] for own in found]
+            size = self._disjoint_bytes(boxes, value)
+            if not size:
+                return 0
+            least = min(least, size) if least else size
+            seen |= reduce(or_, (box[0] for own in boxes for box in own))
+        return least
 
     def _has_rows(self, step: Step, name: str, value: int) -> bool:
         """Whether the first two coordinates of a dim need different parts of the input."""
@@ -235,7 +274,7 @@ class Arrival:
         matrices = {p.matrix.value: p for p in parts if p.matrix is not None and readers[p.matrix.value] == 1}
         taken: set[int] = set()
         for part in parts:
-            size = self.network.values[value].bytes
+            size = self._sample_bytes(value)
             if part.matrix is not None or part.least >= size or not part.spans:
                 continue
             found = self._bundles(self.steps[part.place], value, matrices)

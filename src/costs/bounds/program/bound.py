@@ -60,7 +60,7 @@ def program_bound(network: Network, machine: Machine) -> ProgramBound:
       and made; of the weights whose last operations begin later, what is not on chip by then comes in later;
     - the weights of layers before a map whose elements' own weights do not fit come again in each of the rounds in
       which these are made (`rounds`);
-    - while an input comes in, all of which most of the work needs, little of the rest can be done (`arrival`).
+    - while an input comes in, all of which, or a sample, most of the work needs, little else can be done (`arrival`).
 
     Energy is that of these bytes at both ends of the link, and of each point of the kernels at the least of any box,
     every element that is read or written there once.
