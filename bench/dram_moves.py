@@ -12,8 +12,8 @@ from tilewright.costs.dram.tables import FUSED_GROUP, Stages
 from tilewright.costs.soma import hardware
 from tilewright.costs.soma.blocks import splits
 from tilewright.search.dram.living import Living, anneal_lives, latency_of, living
-from tilewright.search.dram.random_numbers import seeded
 from tilewright.search.dram.starts import uniform_state
+from tilewright.search.random_numbers import seeded
 from tilewright.zoo.schedule_networks import schedule_network
 
 MOVES_PER_SECOND = 1e5

@@ -28,7 +28,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
-from itertools import count
+from itertools import count, islice
 from math import inf
 from pathlib import Path
 from random import Random
@@ -135,6 +135,11 @@ def all_told_apart(told_apart: Function) -> Function:
     return lambda self, least, most, times: told_apart(self, least, least, times)
 
 
+def first_of_each(orders_like: Function) -> Function:
+    """The first order of each memory alone."""
+    return lambda *asked: (islice(orders, 1) for orders in orders_like(*asked))
+
+
 FAULTS = [
     Fault(8, "spreads: bound", "space.narrowing:bound_of_box", THOUSANDTH),
     Fault(8, "spreads: least of a set of kept tensors", "space.ways:least_at", THOUSANDTH),
@@ -195,11 +200,14 @@ FAULTS = [
     Fault(17, "boxes: larger by one", "traffic.boxes:box_along", lambda f: lambda *a: f(*a) + 1),
     Fault(17, "boxes: fewer alike", "traffic.boxes:most_alike", times(0.9)),
     Fault(17, "elements that are named: cycles", "bounds.outer:Outer.least_busy", THOUSANDTH),
-    Fault(17, "neighbours: never apart", "traffic.boxes:are_apart", always(False)),
-    Fault(17, "neighbours: never help", "traffic.boxes:may_help", always(False)),
+    Fault(17, "neighbours: never help", "traffic.boxes:passed_on", always(0.0)),
+    Fault(17, "neighbours: never a step apart", "traffic.boxes:step_to", always(-1)),
     Fault(17, "neighbours: leave more to the parent", "traffic.boxes:share_sent", lambda f: lambda *a: f(*a) ** 0.9),
     Fault(17, "neighbours: leave more of later steps", "traffic.boxes:alone_later", always(1.0)),
     Fault(17, "neighbours: no other orders of a leaf", "tree.leaves:Settling.settle_boxes", always(True)),
+    Fault(17, "neighbours: none helps a tensor that may rest", "bounds.outcomes:at_once", lambda f: lambda *a: a[2]),
+    Fault(17, "neighbours: all orders of a memory", "traffic.settle:least_order", THOUSANDTH),
+    Fault(17, "neighbours: orders of a leaf", "dominance.orders:orders_like", first_of_each),
     Fault(0, "links", "bounds.hops:Hops.least", THOUSANDTH),
 ]
 

@@ -1,4 +1,4 @@
-"""Values of a sum of two terms, and how loops move it, in compiled code."""
+"""Values of a sum of two terms, how loops move it, and divisors, in compiled code."""
 
 from math import gcd
 
@@ -48,4 +48,20 @@ def may_make(own: Ints, others: Ints, scales: tuple[int, int], begin: tuple[int,
         for start, _, every in others:
             if scales[1] * every == gap and start % begin[1] == 0:
                 return True
+    return False
+
+
+@bare
+def has_divisor(number: int, first: int, final: int) -> bool:
+    """Whether one of `first` to `final` divides a positive number."""
+    if number < first:
+        return False
+    if final - first <= number // first - number // final:
+        for factor in range(first, final + 1):
+            if number % factor == 0:
+                return True
+        return False
+    for times in range(max(1, number // final), number // first + 1):
+        if number % times == 0 and first <= number // times <= final:
+            return True
     return False

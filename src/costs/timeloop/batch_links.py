@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...algebra.element import Ints
-from ..exact.compiled import bare, part
+from ...algebra.element import Bools, Ints
+from ..exact.compiled import bare, compiled, part
 from .batch_arrays import Model
 
 SCATTER = 2654435761
@@ -279,4 +279,46 @@ def _apart(offset: Ints, p: int, q: int, step: Ints) -> bool:
     for a in range(step.shape[0]):
         if offset[q, a] != offset[p, a] + step[a]:
             return False
+    return True
+
+
+@compiled
+def tell_apart(placed: Ints, width: int, tells: Bools, found: Ints) -> bool:
+    """Fill `found` (M, D) with how neighbours differ, or the opposite, along dimensions that count (`tells`); False if
+    there are more.
+
+    Placements `placed` (N, 4, D), factors along X and Y and their orders, are on a mesh of so many columns (`width`).
+    Children are numbered by columns in use, and neighbours found by those of the mesh.
+    """
+    dims, count, last = tells.shape[0], 0, 0
+    size = placed[0, 0].prod() * placed[0, 1].prod()
+    place, gap, times = np.zeros((size, dims), np.int64), np.zeros(dims, np.int64), np.ones(dims, np.int64)
+    for n in range(placed.shape[0]):
+        many, times[:] = 1, 1
+        for i in range(2 * dims):
+            d = placed[n, 2 + i // dims, i % dims]
+            factor = placed[n, i // dims, d]
+            for p in range(many, many * factor):
+                place[p] = place[p - many]
+                place[p, d] += times[d]
+            many *= factor
+            times[d] *= factor
+        for i in range(2 * size):
+            p, step = i // 2, width if i % 2 else 1
+            if p + step >= size or (i % 2 == 0 and p % width + 1 == width):
+                continue
+            first = 0
+            for d in range(dims):
+                gap[d] = place[p + step, d] - place[p, d] if tells[d] else 0
+                first = first if first else gap[d]
+            gap *= -1 if first < 0 else 1
+            if first == 0 or (found[last] == gap).all():
+                continue
+            last = 0
+            while last < count and not (found[last] == gap).all():
+                last += 1
+            if last == found.shape[0]:
+                return False
+            found[last] = gap
+            count = max(count, last + 1)
     return True

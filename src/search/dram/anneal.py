@@ -11,8 +11,8 @@ from ...costs.dram.prefetch import prefetch
 from ...costs.dram.tables import Model, Net, Tally, Workspace, compiled, inner
 from ...costs.soma.blocks import Split
 from ...costs.soma.hardware import DRAM_PJ
+from ..random_numbers import Seed, seeded, uniform
 from .fusion_moves import change_fusion, copy_state
-from .random_numbers import Seed, seeded, uniform
 
 FAR = 1e300
 """The cost of what cannot run."""

@@ -20,11 +20,11 @@ from ...costs.soma.blocks import splits
 from ...errors import InfeasibleError
 from ...interruption import hold
 from ...zoo.schedule_networks.layers import Network
+from ..random_numbers import Seed, below, seeded, uniform
 from .anneal import FAR, Chain, Task, cost_of, start_chain
 from .effort import Effort, Found, Objective, Progress, cost_within
 from .fusion_moves import ANY, copy_state, double_tiles, head_of, join_any, layer_range, pick_cut
 from .living import RANK, SIZE, anneal_lives, latency_of, living, settle
-from .random_numbers import Seed, below, seeded, uniform
 from .starts import alone, uniform_state
 
 

@@ -2,7 +2,7 @@
 
 from ...algebra.element import Ints
 from ...costs.dram.tables import FUSED_GROUP, JOINED, LAYER_GROUP, REUSED, STREAMING, Edges, Layers, Net, State, inner
-from .random_numbers import Seed, below, uniform
+from ..random_numbers import Seed, below, uniform
 
 ANY = -1
 """Cuts of any kind."""

@@ -12,8 +12,8 @@ import numpy as np
 from ...algebra.element import Floats, Ints
 from ...costs.dram.tables import Loads, Positions, Stages, Stores, Tally, Workspace, compiled, inner
 from ...costs.soma.run import LEGAL, PlanColumns, Scratch, TransferColumns, fill_required, latency, run
+from ..random_numbers import Seed, below, uniform
 from .fusion_moves import copy_state
-from .random_numbers import Seed, below, uniform
 
 SIZE, TIME, POSITION, MADE, SOURCE, LAYER, LEAST, START, END, RANK = range(10)
 """Rows of the table of transfers: bytes, cycles, position of the use or of the tile that makes it, the same for stores

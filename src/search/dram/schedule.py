@@ -18,9 +18,9 @@ from ...costs.soma.blocks import splits
 from ...errors import InfeasibleError
 from ...interruption import stop_unless, stoppable
 from ...zoo.schedule_networks.layers import Network
+from ..random_numbers import seeded
 from .anneal import FAR, Chain, Task, anneal, best_of, start_chain
 from .effort import Effort, Found, Goal, Objective, Progress, cost_within
-from .random_numbers import seeded
 from .starts import MOST_JOINED, cheapest, cost, grouped, head_before, starts
 
 SPANS = 2, 3, 4, 5, 6

@@ -80,12 +80,5 @@ def _digits(numbers: list[int], radices: list[int]) -> Ints:
 
 def _permuted(items: Ints, digits: Ints) -> Ints:
     """One permutation of `items` per row of `digits`: digit `i` picks among the `n - i` items that are left."""
-    left = np.repeat(items[None], len(digits), axis=0)
-    rows = np.arange(len(digits))
-    picked: list[Ints] = []
-    for digit in digits.T:
-        picked.append(left[rows, digit])
-        others = np.ones(left.shape, np.bool_)
-        others[rows, digit] = False
-        left = left[others].reshape(len(digits), -1)
-    return np.stack(picked, axis=1) if picked else left
+    rows = ((items.tolist(), row) for row in digits.tolist())
+    return np.array([[left.pop(digit) for digit in row] for left, row in rows], np.int64)

@@ -11,11 +11,9 @@ from ...costs.places import check_energies, check_places
 from ...errors import TilewrightError
 from ...interruption import requested, stop_unless, stoppable
 from ..processes import in_processes
+from .pricing import ROUNDING
 from .registry import find_mapper
 from .values import Mapped, Objective, Request
-
-ROUNDING = 1e-9
-"""Relative difference that is no difference."""
 
 ON_MESH: tuple[Objective, ...] = ("latency", "edp", "energy")
 """What the mapper makes small to find candidates."""

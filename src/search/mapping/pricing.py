@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 ROUNDING = 1e-9
-"""Relative slack of the bound, for rounding in sums."""
+"""Relative slack of bounds, for rounding in sums."""
 
 CHUNK = 1 << 14
 """Mappings that are priced together, to bound memory."""

@@ -15,8 +15,6 @@ from ..values import Mapped, Request
 from .formulation import COLUMNS, ROWS, TEMPORAL, Factor, Formulation, Shares
 from .objective import Weights, combined, objectives
 
-DEFAULT = Weights()
-
 GAP = 1e-6
 """Relative gap within which the program's optimum is proven."""
 
@@ -52,7 +50,7 @@ def place(
     arch: Architecture,
     problem: Problem,
     request: Request,
-    weights: Weights = DEFAULT,
+    weights: Weights = Weights(),
     shares: Shares | None = None,
     gap: float = GAP,
 ) -> Placed:

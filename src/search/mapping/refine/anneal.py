@@ -9,7 +9,6 @@ from math import ceil, exp, log
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....algebra.factors import primes_of
 from ....costs.exact.batch_kernel import Machine
@@ -17,6 +16,7 @@ from ....costs.exact.compiled import Ints, Shape, bare, bare_entry
 from ....costs.exact.guess import Room, guess_one, room
 from ....costs.hierarchy import Architecture, MappingBatch, Problem
 from ....costs.hierarchy.batch import Batch
+from ...random_numbers import Seed, below, seeded, uniform
 from ..draw import fits_arrays
 from ..objective import value_of
 from ..pricing import Bools, kept_tensors
@@ -84,7 +84,7 @@ class Annealer:
         )
         self.slots = len(slots)
         """Places of a dimension's factors: loops of each memory, rows and columns."""
-        self._random = np.array([request.seed * 2 + 1], np.uint64)
+        self._random = seeded(request.seed)
 
     def around(self, one: MappingBatch, draws: int) -> MappingBatch:
         """Mappings one step away from a batch of one: those of so many random steps that fit the arrays, once each."""
@@ -122,7 +122,7 @@ def anneal(
     chain: Batch,
     factors: Ints,
     rules: Rules,
-    random: NDArray[np.uint64],
+    random: Seed,
     steps: int,
     heats: tuple[float, float],
 ) -> None:
@@ -135,7 +135,7 @@ def anneal(
         if not _step(trial, rules, random):
             continue
         value = _value(TRIAL, known, chain, rules)
-        if value < now or (value < np.inf and _uniform(random) < exp(-log(value / now) / heat)):
+        if value < now or (value < np.inf and uniform(random) < exp(-log(value / now) / heat)):
             _copy(chain, factors, TRIAL, NOW)
             now = value
             if value < best:
@@ -144,7 +144,7 @@ def anneal(
 
 
 @bare_entry
-def draw_around(chain: Batch, factors: Ints, rules: Rules, random: NDArray[np.uint64]) -> int:
+def draw_around(chain: Batch, factors: Ints, rules: Rules, random: Seed) -> int:
     """Fill the rows behind `BEST` with mappings one step away from row `NOW`; how many."""
     trial, count = Trial(factors[:, TRIAL], chain.order[TRIAL], chain.kept[TRIAL]), 0
     for _ in range(len(chain.temporal) - BEST - 1):
@@ -174,27 +174,11 @@ def _copy(chain: Batch, factors: Ints, source: int, target: int) -> None:
 
 
 @bare
-def _uniform(random: NDArray[np.uint64]) -> float:
-    """The next of a sequence of numbers from 0 to 1 (xorshift64*)."""
-    x = random[0]
-    x ^= x >> np.uint64(12)
-    x ^= x << np.uint64(25)
-    x ^= x >> np.uint64(27)
-    random[0] = x
-    return float((x * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(11)) / 9007199254740992.0
-
-
-@bare
-def _below(random: NDArray[np.uint64], count: int) -> int:
-    return min(count - 1, int(_uniform(random) * count))
-
-
-@bare
-def _step(trial: Trial, rules: Rules, random: NDArray[np.uint64]) -> bool:
+def _step(trial: Trial, rules: Rules, random: Seed) -> bool:
     """Change the mapping; whether it is another one of the space."""
-    kind = _uniform(random)
+    kind = uniform(random)
     if kind >= ORDER and len(rules.free):
-        level, t = rules.free[_below(random, len(rules.free))]
+        level, t = rules.free[below(random, len(rules.free))]
         trial.kept[level, t] = not trial.kept[level, t]
         return True
     if kind >= FACTOR:
@@ -202,8 +186,8 @@ def _step(trial: Trial, rules: Rules, random: NDArray[np.uint64]) -> bool:
     if EXCHANGE <= kind < FILL and rules.imperfect:
         done = _fill(trial, rules, random)
     else:
-        a, b = _below(random, len(rules.slots)), _below(random, len(rules.slots))
-        d, e = rules.dims[_below(random, len(rules.dims))], rules.dims[_below(random, len(rules.dims))]
+        a, b = below(random, len(rules.slots)), below(random, len(rules.slots))
+        d, e = rules.dims[below(random, len(rules.dims))], rules.dims[below(random, len(rules.dims))]
         done = a != b and _give(trial, rules, random, d, a, b)
         if kind < EXCHANGE:
             done = done and d != e and _give(trial, rules, random, e, b, a)
@@ -213,7 +197,7 @@ def _step(trial: Trial, rules: Rules, random: NDArray[np.uint64]) -> bool:
 
 
 @bare
-def _give(trial: Trial, rules: Rules, random: NDArray[np.uint64], d: int, a: int, b: int) -> bool:
+def _give(trial: Trial, rules: Rules, random: Seed, d: int, a: int, b: int) -> bool:
     """Part of the factor of dimension `d` in slot `a` goes to slot `b`; whether there is such a part."""
     (source, near, _), (kind, level, _) = rules.slots[a], rules.slots[b]
     factor = trial.factors[source, near, d]
@@ -227,7 +211,7 @@ def _give(trial: Trial, rules: Rules, random: NDArray[np.uint64], d: int, a: int
     trial.factors[source, near, d] = left
     taking = trial.factors[kind, level, d]
     if kind == 0:
-        _open(trial, level, d, _below(random, trial.order.shape[1]))
+        _open(trial, level, d, below(random, trial.order.shape[1]))
     if rules.imperfect:
         _cover(trial, rules, kind, level, d)
     else:
@@ -246,21 +230,21 @@ def _cover(trial: Trial, rules: Rules, kind: int, level: int, d: int) -> None:
 
 
 @bare
-def _fill(trial: Trial, rules: Rules, random: NDArray[np.uint64]) -> bool:
+def _fill(trial: Trial, rules: Rules, random: Seed) -> bool:
     """An axis of an array goes from dimension `d` to `e`, as much of it as there is room for; loops make up for it."""
     levels = len(trial.order)
-    kind, level, width = rules.slots[-1 - _below(random, len(rules.slots) - levels)]
-    d, e = rules.dims[_below(random, len(rules.dims))], rules.dims[_below(random, len(rules.dims))]
-    near, far = _below(random, levels), _below(random, levels)
+    kind, level, width = rules.slots[-1 - below(random, len(rules.slots) - levels)]
+    d, e = rules.dims[below(random, len(rules.dims))], rules.dims[below(random, len(rules.dims))]
+    near, far = below(random, levels), below(random, levels)
     if kind == 0 or not rules.spread[e]:
         return False
     if d != e:
         trial.factors[kind, level, d] = 1
-        _open(trial, near, d, _below(random, trial.order.shape[1]))
+        _open(trial, near, d, below(random, trial.order.shape[1]))
         _cover(trial, rules, 0, near, d)
     trial.factors[kind, level, e] = 1
     most = min(width // trial.factors[kind, level].prod(), rules.bounds[e])
-    if _uniform(random) < 0.5:
+    if uniform(random) < 0.5:
         most = ceil(rules.bounds[e] / ceil(rules.bounds[e] / most))
     trial.factors[kind, level, e] = most
     _cover(trial, rules, 0, far, e)
@@ -268,10 +252,10 @@ def _fill(trial: Trial, rules: Rules, random: NDArray[np.uint64]) -> bool:
 
 
 @bare
-def _shift(trial: Trial, random: NDArray[np.uint64]) -> bool:
+def _shift(trial: Trial, random: Seed) -> bool:
     """The outermost loop of a memory becomes the innermost of the next one, or the other way round."""
     levels, dims = trial.order.shape
-    level, outwards = _below(random, levels - 1), _uniform(random) < 0.5
+    level, outwards = below(random, levels - 1), uniform(random) < 0.5
     source, target = (level, level + 1) if outwards else (level + 1, level)
     for k in range(dims):
         d = trial.order[source, dims - 1 - k if outwards else k]
@@ -284,22 +268,22 @@ def _shift(trial: Trial, random: NDArray[np.uint64]) -> bool:
 
 
 @bare
-def _left(factor: int, rules: Rules, random: NDArray[np.uint64], d: int) -> int:
+def _left(factor: int, rules: Rules, random: Seed, d: int) -> int:
     """What is left of a factor: with imperfect ones, also one more or less, or a multiple."""
-    kind = _below(random, 10) if rules.imperfect else _below(random, 6)
+    kind = below(random, 10) if rules.imperfect else below(random, 6)
     if kind == 5:
         return 1
     if kind < 5:
-        prime = rules.primes[d, _below(random, MOST_PRIMES)]
+        prime = rules.primes[d, below(random, MOST_PRIMES)]
         return factor // prime if factor % prime == 0 else factor
     return (ceil(factor / 2), factor - 1, factor + 1, factor * 2)[kind - 6]
 
 
 @bare
-def _reorder(trial: Trial, random: NDArray[np.uint64]) -> bool:
+def _reorder(trial: Trial, random: Seed) -> bool:
     """A loop of some level goes to another place."""
     levels, dims = trial.order.shape
-    level, i, j = 1 + _below(random, levels - 1), _below(random, dims), _below(random, dims)
+    level, i, j = 1 + below(random, levels - 1), below(random, dims), below(random, dims)
     order = trial.order[level]
     if i == j or trial.factors[0, level, order[i]] == 1:
         return False

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from math import log2
 
@@ -192,16 +193,12 @@ class _Refinement:
         if limit is not None and limit < PEER_LEAST_S:
             return False
         request = replace(self.request, time_limit_s=limit, report=None)
-        better = False
-        for mapper in self._sunstone, cosa:
+        better, pricer = False, GuessPricer(self.guess, self.arch, self.problem, request)
+        for mapper in partial(sunstone, widths=(1, 1), pricer=pricer), cosa:
             with suppress(InfeasibleError):  # of what it had time to look at
                 found = mapper(self.arch, self.problem, request)
                 better |= self.offer(pack(self.arch, self.problem, [found.mapping]))
         return better
-
-    def _sunstone(self, arch: Architecture, problem: Problem, request: Request) -> Mapped:
-        pricer = GuessPricer(self.guess, arch, problem, request)
-        return sunstone(arch, problem, request, widths=(1, 1), pricer=pricer)
 
     def answer(self) -> Mapped:
         """The best mapping; raises InfeasibleError if there is none."""

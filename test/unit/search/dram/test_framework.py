@@ -13,7 +13,7 @@ from tilewright.search.dram import Effort, Objective, framework
 from tilewright.search.dram.anneal import FAR, Chain, Task, start_chain
 from tilewright.search.dram.framework import anneal_fusion, seed_state
 from tilewright.search.dram.living import anneal_lives, latency_of, living, settle
-from tilewright.search.dram.random_numbers import seeded
+from tilewright.search.random_numbers import seeded
 from tilewright.zoo.schedule_networks import Network, schedule_network
 
 from ...costs.soma.witness import plan

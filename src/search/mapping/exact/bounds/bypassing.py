@@ -171,7 +171,7 @@ def _planned(model: Model, outer: Outer, kept: int, passing: tuple[int, ...], al
     rows = np.array([[places.get((t, way), -1) for t, way in enumerate(case)] for case in cases], np.int64)
     words = _flat(outer, [outer.words_sent(t, *way) for t, way in places])
     energy = _flat(outer, [outer.term(t, *way) for t, way in places if kept >> t & 1])
-    sizes = _flat(outer, [outer.sizes(t, outer.tiles) for t in tensors])
+    sizes = _flat(outer, [outer.tables.size(t, outer.tiles) for t in tensors])
     moved = np.array([places.get((t, MOVED), -1) for t in tensors], np.int64)
     lightest, counts = outer.energies(kept).reshape(-1) * (1 - 1e-9), np.array([t in alone for t in tensors])
     return Plan(rows, energy, words, moved, sizes, lightest, counts)

@@ -1,10 +1,8 @@
 """The least energy from each memory outwards, for every tile that it may hold: a bound for what a walk does not know.
 
-With a tile `T` in a memory, what passes between it and the next one that keeps a tensor depends on `T`, on which loops
-come next, and on the outer tile `U` only along the loops that let a tensor rest.  So the least over all `U` that
-contain `T` is a sweep per dimension over the table of the next memory outwards, those along which a tensor rests kept
-apart until its words are added.  Loops may also rest a tensor through a memory whose other loops are all 1: its words
-are then bounded by those for loops of any length.
+The least over all outer tiles that contain one is a sweep per dimension over the table of the next memory outwards,
+those along which a tensor rests kept apart until its words are added.  Loops may also rest a tensor through a memory
+whose other loops are all 1: its words are then bounded by those for loops of any length.
 
 Statement 10 of docs/exact-mapper.md.
 """
@@ -20,7 +18,7 @@ from ..tree.state import Beyond, Grid, Skeleton
 from .delays import Delays
 from .grids import cells_of, grid_of, grown, sizes_of
 from .inward import Passage, Pending, Step
-from .outcomes import Case, Way, outcomes_of, sets_at_rest
+from .outcomes import Case, Way, at_once, outcomes_of, sets_at_rest
 from .outer import Outer
 from .resting import Terms, parts_of
 from .sections import Section, Sections
@@ -70,6 +68,7 @@ class Ahead:
             self._inner, self._passages, self._places = {}, {}, Store(MAX_PLACES)
         inner = [self._grid(level) for level in range(last - 1)]
         self._grids, self._full = [grid for grid, _ in inner] + [self._section.grid], [full for _, full in inner]
+        self._helped = self._model.sliding if skeleton.gaps.any() else 0
         self._layers: list[dict[Pending, Floats]] = [{} for _ in range(last)]
         self._steps = [self._step(level) for level in range(last - 1)]
         self._terms: Terms | None = None
@@ -208,6 +207,9 @@ class Ahead:
         energies = self._section.terms(outcomes, alive, others).copy()
         for t, low in resting:
             known = {way: self._resting(t, low, way) for way in dict.fromkeys(outcome[t] for outcome in outcomes)}
+            if self._helped >> t & 1:
+                for way, energy in known.items():
+                    known[way] = np.minimum(energy, self._resting(t, low, at_once(self._model, t, way)))
             for found, outcome in zip(energies, outcomes, strict=True):
                 found += known[outcome[t]]
         return energies
@@ -231,8 +233,8 @@ class Ahead:
         return tuple(busy_along(*known, d, outer) for d in range(self._dims))
 
     @remembered
-    def _orders_of(self, tensors: int, dims: int) -> list[Case]:
-        return outcomes_of(self._model, tensors, dims)
+    def _orders_of(self, tensors: int, dims: int, helped: int) -> list[Case]:
+        return outcomes_of(self._model, tensors, dims, helped)
 
     def _step(self, level: int) -> Step:
         skeleton, model, last = self._skeleton, self._model, self._outer.last
@@ -247,7 +249,8 @@ class Ahead:
             self._passages[key] = Passage(grid, outer, times, self._places, self._tables.bounds, busy)
         after = partial(self._layer, following)
         still = int(skeleton.still[following])
-        return Step(model, self._tables, skeleton, level, self._passages[key], after, self._orders_of, still)
+        outcomes = partial(self._orders_of, helped=self._helped)
+        return Step(model, self._tables, skeleton, level, self._passages[key], after, outcomes, still)
 
     def _idle(self, level: int) -> bool:
         """Whether loops of a memory can as well be those of the next one, see `factors.idle`."""

@@ -1,9 +1,7 @@
 """Cycles that a tile of the last memory takes, and what they are worth in energy.
 
-Energy times delay is not a sum over memories, as tables of energies are.  With least cycles C0, a lower bound V of
-the product, and cycles C of a tile, E C >= V means E >= V / C, or E + V (1 / C0 - 1 / C) >= V / C0; and where E C >= V
-that sum times C0 is at most E C.  So C0 times the least of such sums is a bound again, at least as large as V, and
-larger where all tiles of little energy take long.  The same holds for E + E0 (C / C0 - 1), with least energy E0.
+Energy times delay is not a sum over memories, as tables of energies are; least cycles C0 times the least sum of
+E + V (1 / C0 - 1 / C) is a bound of it, and so is that of E + E0 (C / C0 - 1), with least energy E0.
 
 The last sum is linear in cycles.  So those that it takes the first tiles of inner memories to arrive from the outermost
 one, and the last ones to get back, may be added in the tables of these memories.

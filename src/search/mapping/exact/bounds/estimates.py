@@ -5,6 +5,7 @@ from math import ceil, inf, prod
 import numpy as np
 
 from .....costs.bounds import Bounds
+from ...pricing import ROUNDING
 from ..dominance.symmetries import Kept, Spread
 from ..space.model import Ints, Model
 from ..space.skeleton import fill, new_skeleton
@@ -18,9 +19,6 @@ from .nodes import expand, steady_and_far
 from .outer import Outer
 from .sections import Sections
 from .tables import Tables
-
-ROUNDING = 1e-9
-"""Relative slack of bounds, for rounding in sums."""
 
 KNOWN, KNOWN_CELLS = 48, 1 << 20
 """Skeletons whose tables are kept until they are searched again, and cells of each at most."""
@@ -68,6 +66,7 @@ class Estimates:
         """Make the skeleton; its energy of the arithmetic, and that with the least of the inner memories."""
         skeleton = self.skeleton
         skeleton.spread[:] = spread
+        skeleton.gaps[:] = self.hops.gaps(spread)
         skeleton.kept[-1] = 1
         for t, chain in enumerate(kept):
             skeleton.kept[:-1, t] = chain
@@ -79,14 +78,14 @@ class Estimates:
         more = self.hops.least(self.skeleton) if self.hops.some else 0.0
         return first + more, both + more
 
-    def all_at_once(self, spread: Spread, ways: Ways, every: Ints, masks: Ints) -> list[float]:
+    def all_at_once(self, spread: Spread, ways: Ways, every: Ints, masks: Ints, most: float) -> list[float]:
         """Bounds of all ways to keep tensors, `every` (N, L, T) with `masks` (N,) of those in the last memory.
 
-        They are by what is unavoidable inside and what tiles of the last memory may cost.
+        They are by what is unavoidable inside and what tiles of the last memory may cost; inf from `most` on.
         """
         self.skeleton.spread[:] = spread
         bounds = np.empty(len(every))
-        expand(self.model, self.skeleton, ways, every, masks, bounds)
+        expand(self.model, self.skeleton, ways, every, masks, bounds, most)
         return bounds.tolist()
 
     def by_tile(self, spread: Spread, kept: Kept, bound: float, most: float = inf) -> float:

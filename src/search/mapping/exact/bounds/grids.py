@@ -45,14 +45,12 @@ def grid_of(
         finer = [1.0] * len(bounds) if slides is None else np.where(slides, FINER, 1.0).tolist()
         return _imperfect(tuple(bounds), tuple(begin), tuple(ends), cells, tuple(finer))
     lists = [[b * more for more in divisors_of(bound // b)] for b, bound in zip(begin, bounds, strict=True)]
-    lists = [[tile for tile in found if tile <= end] or found[:1] for found, end in zip(lists, ends, strict=True)]
-    whole = lists
-    longest = max(len(found) for found in lists)
-    while prod(len(found) for found in lists) > cells and longest > 2:
-        longest -= 1
-        lists = [_thin(found, longest) for found in lists]
-        longest = min(longest, max(len(found) for found in lists))
-    highs = [[*(_before(n, every) for n in found[1:]), every[-1]] for found, every in zip(lists, whole, strict=True)]
+    whole = [[tile for tile in found if tile <= end] or found[:1] for found, end in zip(lists, ends, strict=True)]
+    lists = _spaced(whole, [1.0] * len(whole), cells)
+    highs = [
+        [*(every[bisect_left(every, n) - 1] for n in found[1:]), every[-1]]
+        for found, every in zip(lists, whole, strict=True)
+    ]
     return _grid(lists, lists if lists == whole else highs, exact=lists == whole)
 
 
@@ -60,18 +58,11 @@ def grid_of(
 def _imperfect(
     bounds: tuple[int, ...], begin: tuple[int, ...], ends: tuple[int, ...], cells: int, finer: tuple[float, ...]
 ) -> Grid:
-    """`grid_of` for imperfect factors; sizes of a cell of several differ by the same factor along all dimensions, but
-    for the power `finer`."""
+    """`grid_of` for imperfect factors, `finer` as for `_spaced`."""
     # What covers the bound counts as much as the bound itself.
     every = [[min(b * more, n) for more in distinct_tiles(-(-n // b))] for n, b in zip(bounds, begin, strict=True)]
     every = [[tile for tile in found if tile <= end] or found[:1] for found, end in zip(every, ends, strict=True)]
-    lists, low, high = every, 0.0, log(max(found[-1] for found in every) + 1.0)
-    if prod(len(found) for found in every) > cells:
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            lists = [_spaced(found, exp(middle * f)) for found, f in zip(every, finer, strict=True)]
-            low, high = (middle, high) if prod(len(found) for found in lists) > cells else (low, middle)
-        lists = [_spaced(found, exp(high * f)) for found, f in zip(every, finer, strict=True)]
+    lists = _spaced(every, finer, cells)
     highs = [
         [*((tile - 1) // b * b for tile in found[1:]), max(found[-1], end // b * b if end < n else -(-n // b) * b)]
         for found, n, b, end in zip(lists, bounds, begin, ends, strict=True)
@@ -79,7 +70,20 @@ def _imperfect(
     return _grid(lists, highs, exact=False)
 
 
-def _spaced(found: list[int], ratio: float) -> list[int]:
+def _spaced(every: list[list[int]], finer: Sequence[float], cells: int) -> list[list[int]]:
+    """Some of the tiles, at most so many `cells`, the smallest and the largest among them.
+
+    Those left out are as close to the one before by the same factor along all dimensions, but for the power `finer`.
+    """
+    low, high, lists = 0.0, log(max(found[-1] for found in every) + 1.0), every
+    for _ in range(HALVINGS if prod(map(len, every)) > cells else 0):
+        middle = (low + high) / 2
+        lists = [_apart(found, exp(middle * f)) for found, f in zip(every, finer, strict=True)]
+        low, high = (middle, high) if prod(map(len, lists)) > cells else (low, middle)
+    return every if lists is every else [_apart(found, exp(high * f)) for found, f in zip(every, finer, strict=True)]
+
+
+def _apart(found: list[int], ratio: float) -> list[int]:
     """Tiles of which none is less than `ratio` times the one before, but for the next and the last."""
     chosen, at = [found[0]], 0
     while at < len(found) - 1:
@@ -96,10 +100,6 @@ def _grid(lows: list[list[int]], highs: list[list[int]], *, exact: bool) -> Grid
         low[d, : len(smallest)], high[d, : len(smallest)] = smallest, largest
     stride = np.array([prod(size[d + 1 :].tolist()) for d in range(len(lows))], np.int64)
     return Grid(size, low, high, stride, exact)
-
-
-def _before(tile: int, tiles: list[int]) -> int:
-    return tiles[bisect_left(tiles, tile) - 1]
 
 
 def places_in(shape: tuple[int, ...], places: Sequence[Ints]) -> Ints:
@@ -120,13 +120,6 @@ def part_of(grid: Grid, begin: Ints) -> tuple[Grid, Sizes]:
     places = tuple(np.flatnonzero(tiles % b == 0) for tiles, b in zip(lists, begin.tolist(), strict=True))
     own = [tiles[found].tolist() for tiles, found in zip(lists, places, strict=True)]
     return _grid(own, own, exact=True), places
-
-
-def _thin(found: list[int], most: int) -> list[int]:
-    """At most `most` of the tiles, evenly by their place; the first and the last stay."""
-    if len(found) <= most:
-        return found
-    return sorted({found[round(i * (len(found) - 1) / (most - 1))] for i in range(most)})
 
 
 def sizes_of(grid: Grid, *, high: bool) -> Sizes:

@@ -12,17 +12,21 @@ from typing import NamedTuple
 import numpy as np
 
 from .....costs.exact.traffic import farthest
+from .....costs.timeloop.batch_links import tell_apart
 from .....remembered import remembered
-from ..space.model import PLAIN, UNRELATED, WINDOW, Floats, Model
-from ..space.spreads import Factors, Layout, layouts_of, orders_along
+from ...pricing import ROUNDING
+from ..space.model import PLAIN, UNRELATED, WINDOW, Floats, Ints, Model
+from ..space.skeleton import MOST_GAPS
+from ..space.spreads import Factors, layouts_of, orders_along
+from ..traffic.boxes import UNKNOWN
 from ..tree.state import Skeleton
 
 MOST, MOST_TOGETHER = 2000, 64
 """Placements on one mesh that are compared, and placements on all of them that are priced; if there are more, nothing
 is known of hops."""
 
-ROUNDING = 1 - 1e-9
-"""What rounding may add to a bound is taken off."""
+MOST_DIFFERENT = 256
+"""Ways in which neighbours may differ that are told apart."""
 
 
 class Placement(NamedTuple):
@@ -32,12 +36,6 @@ class Placement(NamedTuple):
     y: Factors
     order_x: Factors
     order_y: Factors
-
-
-def plain(layout: Layout) -> Placement:
-    """A placement with loops in the order of dimensions."""
-    order = tuple(range(len(layout[0])))
-    return Placement(*layout, order, order)
 
 
 def every_placement(factors: Factors, mesh: tuple[int, int], *, split: bool) -> Iterator[Placement]:
@@ -64,16 +62,37 @@ def placements(
 
 class Hops:
     """Placements on `meshes` of (columns, rows) and their hops, of `energies` in pJ per word and link of each memory's
-    network."""
+    network; with `some` hops take energy at all."""
 
     def __init__(self, model: Model, meshes: list[tuple[int, int]], energies: list[float], *, split: bool) -> None:
         self._model, self._meshes, self._split = model, meshes, split
-        self._energies = np.array(energies)
+        self._energies, self.some = np.array(energies), any(energies)
+        self._sums = np.array([[w >= 0 and row.count(w) > 1 for w in row] for row in model.window.tolist()])
 
-    @property
-    def some(self) -> bool:
-        """Whether hops take energy at all."""
-        return bool(self._energies.any())
+    @remembered
+    def gaps(self, spread: tuple[Factors, ...]) -> Ints:
+        """`gaps` (L, G, D) of skeletons with that spread."""
+        return np.stack([self._gaps(level, factors) for level, factors in enumerate(spread)])
+
+    @remembered
+    def _gaps(self, level: int, factors: Factors) -> Ints:
+        """Of one memory's children in all placements: those that leave some tensor with sums in place elsewhere."""
+        model, found = self._model, np.zeros((MOST_GAPS, len(factors)), np.int64)
+        kinds = model.kind[self._sums.any(axis=1)]
+        if not model.timeloop or not (self._sums & (np.array(factors) > 1)).any():
+            return found
+        placed = list(islice(every_placement(factors, self._meshes[level], split=self._split), MOST + 1))
+        every = np.zeros((MOST_DIFFERENT, len(factors)), np.int64)
+        known = 0 < len(placed) <= MOST and tell_apart(
+            np.array(placed), self._meshes[level][0], kinds.max(axis=0) != UNRELATED, every
+        )
+        along = [(every[:, kind == PLAIN] == 0).all(axis=1) & every[:, kind == WINDOW].any(axis=1) for kind in kinds]
+        every = every[np.any(along, axis=0)]
+        if known and len(every) <= MOST_GAPS:
+            found[: len(every)] = every
+        else:
+            found[0] = UNKNOWN
+        return found
 
     def placements(self, spread: tuple[Factors, ...]) -> list[list[Placement]] | None:
         """Placements of a spread on all meshes such that no other has fewer links for all tensors; None if unknown."""
@@ -95,7 +114,7 @@ class Hops:
             if best is not None and len(best[0]):
                 words = np.array([self._words(skeleton, level, t) for t in range(len(self._model.full))])
                 total += float(self._energies[level] * (best[1] @ (words * self._model.weight[level])).min())
-        return total * ROUNDING
+        return total * (1 - ROUNDING)
 
     def _words(self, skeleton: Skeleton, level: int, t: int) -> float:
         """Least words of tensor `t` that pass the network below a memory, there and back."""

@@ -261,16 +261,15 @@ def may_fit(model: Model, skeleton: Skeleton) -> bool:
 
 
 @compiled
-def expand(model: Model, skeleton: Skeleton, ways: Ways, every: Ints, masks: Ints, bounds: Floats) -> None:
+def expand(model: Model, skeleton: Skeleton, ways: Ways, every: Ints, masks: Ints, bounds: Floats, most: float) -> None:
     """Fill `bounds` (N,) for a skeleton whose spread is set, with tensors kept as in `every` (N, L, T), `masks` (N,) of
-    them in the last memory."""
+    them in the last memory; inf from `most` on."""
     far = np.empty(2)
     for n in range(every.shape[0]):
         skeleton.kept[:] = every[n]
-        energy = fill(model, skeleton)[1]
+        energy = fill(model, skeleton)[1] + float(ways.beyond[masks[n]])
         bounds[n] = np.inf
-        if may_fit(model, skeleton):
+        if value_of(ways.objective, energy, ways.least_cycles) < most and may_fit(model, skeleton):
             far_words(model, skeleton, skeleton.kept.shape[0] - 1, far)
             cycles = max(ways.least_cycles, steady_cycles(model, skeleton) + waiting_cycles(model, far))
-            cycles = max(cycles, float(ways.busy[masks[n]]))
-            bounds[n] = value_of(ways.objective, energy + float(ways.beyond[masks[n]]), cycles)
+            bounds[n] = value_of(ways.objective, energy, max(cycles, float(ways.busy[masks[n]])))

@@ -4,6 +4,7 @@ Statement 14 of docs/exact-mapper.md.
 """
 
 from collections.abc import Iterable
+from itertools import product
 
 from ..space.model import EVERY, PLAIN, Model
 
@@ -18,8 +19,11 @@ MOVED: Way = (0, -1, EVERY)
 """Of a tensor that rests in no loop."""
 
 
-def outcomes_of(model: Model, kept: int, looping: int = EVERY) -> list[Case]:
-    """What orders of loops of the dimensions `looping` may mean for the tensors `kept` (sets): all maximal cases."""
+def outcomes_of(model: Model, kept: int, looping: int = EVERY, helped: int = 0) -> list[Case]:
+    """What orders of loops of the dimensions `looping` may mean for the tensors `kept` (sets): all maximal cases.
+
+    Also those in which tensors `helped` by neighbours do not rest, as they are helped only then.
+    """
     tensors, dims = model.kind.shape
     moved, slid, window = model.moved.tolist(), model.slid.tolist(), model.window.tolist()
     unrelated = [sum(1 << d for d in range(dims) if not moved[d] >> t & 1) for t in range(tensors)]
@@ -44,7 +48,15 @@ def outcomes_of(model: Model, kept: int, looping: int = EVERY) -> list[Case]:
             go(alive & ~killed, remaining & ~(1 << d), rested | 1 << d, so_far | ends)
 
     go(kept, (1 << dims) - 1 & looping, 0, {})
-    return _maximal(found)
+    best = _maximal(found)
+    ways = [[(w, at_once(model, t, w)) if helped >> t & 1 else (w,) for t, w in enumerate(case)] for case in best]
+    return list(dict.fromkeys(one for case in ways for one in product(*case)))
+
+
+def at_once(model: Model, t: int, way: Way) -> Way:
+    """Where a loop of a sum moves tensor `t` first: that this comes before all loops in which it rests."""
+    window = model.window[t].tolist()
+    return (0, *way[1:]) if way[1] >= 0 and window.count(window[way[1]]) > 1 else way
 
 
 def cases_of(model: Model, outcomes: list[Case]) -> list[Case]:

@@ -14,7 +14,7 @@ from .....costs.compiled import bare, bare_entry
 from .....remembered import remembered
 from ..space.model import Floats, Model, one_way
 from ..tree.state import Grid
-from .grids import Sizes, grid_of, sizes_of
+from .grids import grid_of, sizes_of
 from .outcomes import MOVED, Case, cases_of, outcomes_of
 from .tables import EVERY, Boundary, Tables
 
@@ -63,7 +63,7 @@ class Outer:
     """
 
     def __init__(self, model: Model, tables: Tables, children: int, grid: Grid | None = None) -> None:
-        self._model, self._tables, self.children = model, tables, children
+        self._model, self.tables, self.children = model, tables, children
         self.last, self.perfect = len(model.capacity) - 1, model.perfect
         cells = MAX_PERFECT if model.perfect else MAX_CELLS
         if grid is None:
@@ -74,14 +74,10 @@ class Outer:
 
     def multiples(self, begin: list[int], kept: int, cells: int) -> Outer:
         """The same for the multiples of a tile alone; of imperfect ones, those that fit for the tensors `kept`."""
-        perfect, bounds = self._model.perfect, self._tables.bounds
-        most = None if perfect else self._tables.most(kept, self.last - 1, tuple(begin), self.children)
-        grid = grid_of(bounds, perfect=perfect, cells=cells, least=begin, most=most, slides=self._tables.slides)
-        return Outer(self._model, self._tables, self.children, grid)
-
-    def least(self, kept: int) -> float:
-        """Least energy beyond a last memory that keeps the set `kept`, or inf if none of its tiles fit."""
-        return float(self.energies(kept).min())
+        perfect, bounds = self._model.perfect, self.tables.bounds
+        most = None if perfect else self.tables.most(kept, self.last - 1, tuple(begin), self.children)
+        grid = grid_of(bounds, perfect=perfect, cells=cells, least=begin, most=most, slides=self.tables.slides)
+        return Outer(self._model, self.tables, self.children, grid)
 
     @remembered
     def energies(self, kept: int) -> Floats:
@@ -89,7 +85,7 @@ class Outer:
         best = np.full(self.shape, np.inf)
         for outcome in self.outcomes(kept):
             np.minimum(best, self.energy(outcome, kept), out=best)
-        best[np.broadcast_to(~self._tables.fit(kept, self.last - 1, self.tiles, self.children), best.shape)] = np.inf
+        best[np.broadcast_to(~self.tables.fit(kept, self.last - 1, self.tiles, self.children), best.shape)] = np.inf
         return best
 
     @remembered
@@ -99,7 +95,7 @@ class Outer:
 
     def energy(self, outcome: Case, kept: int) -> Floats:
         """Least energy by cell if loops mean that for the tensors `kept`."""
-        total = np.zeros((1,) * self._tables.dims)
+        total = np.zeros((1,) * self.tables.dims)
         for t, way in enumerate(outcome):
             if kept >> t & 1:
                 total = total + self.term(t, *way)
@@ -111,7 +107,7 @@ class Outer:
 
         Steps of loops that are not of the set `near` find nothing.
         """
-        tables = self._tables
+        tables = self.tables
         tile = tuple(np.full_like(n, tables.bounds[d]) if run >> d & 1 else n for d, n in enumerate(self._high))
         box = Boundary(tile, self._high, self._high, self._told, free=EVERY, once=True, near=near)
         known = not self._model.timeloop or (self.children == 1 and self.grid.perfect)
@@ -125,7 +121,7 @@ class Outer:
         """Energy by cell of the words of `words_sent`."""
         words = self.words_sent(t, run, first, near)
         owned = self._model.full[t], self._model.full[t] * self.children
-        return self._tables.settled(t, self.last - 1, self.last, words, words, owned)
+        return self.tables.settled(t, self.last - 1, self.last, words, words, owned)
 
     def ports(self, outcome: Case, kept: int) -> Floats:
         """Least cycles of the ports of the outermost memory and the one inside of it; what it does not keep passes."""
@@ -133,7 +129,7 @@ class Outer:
 
     @remembered
     def _ports(self, outcome: Case, kept: int) -> Floats:
-        once = [np.full((1,) * self._tables.dims, least) for least in self._model.least]
+        once = [np.full((1,) * self.tables.dims, least) for least in self._model.least]
         ways = enumerate(outcome)
         sent = [self.words_sent(t, *way) if kept >> t & 1 else once[t] for t, way in ways]
         return self.busy(np.stack(np.broadcast_arrays(*sent))[None], kept)[0]
@@ -151,10 +147,6 @@ class Outer:
         words = [model.named[t] if kept >> t & 1 else least for t, least in enumerate(model.least)]
         return float(self.busy(np.array(words)[None, :, None], kept).item())
 
-    def sizes(self, t: int, tiles: Sizes) -> Floats:
-        """Elements of tensor `t` in tiles."""
-        return self._tables.size(t, tiles)
-
     def waiting(
         self, inmost: int, more: tuple[float, float], sizes: Callable[[int], Floats], *, inside: bool = True
     ) -> Floats:
@@ -163,7 +155,7 @@ class Outer:
         Tensors have `sizes`.  There are `more` words of the outermost memory on their way to others, and on the way
         back.  Ports `inside` of it may not count.
         """
-        model, total = self._model, np.zeros((1,) * self._tables.dims)
+        model, total = self._model, np.zeros((1,) * self.tables.dims)
         if model.timeloop or (self.children > 1 and not model.perfect):
             return total
         limits, into = model.bandwidth[self.last], model.bandwidth[self.last - 1]

@@ -77,7 +77,7 @@ class Terms:
     def _between(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool, near: int) -> Floats:
         """As `_settled`, which other skeletons may have asked for."""
         matter = self.tables.matter[t]
-        ragged = 0 if self.tables.model.perfect else run
+        ragged = int(self.tables.model.timeloop and run > 0) if self.tables.model.perfect else run
         key = (self._head(t, memory), first, whole, near, ragged, *(tile[d].tobytes() for d in matter))
         found = self.tables.known.get(key)
         if found is None:
@@ -99,7 +99,7 @@ class Terms:
             rows += [cells[d] for d in matter for cells in (self.told, self.times)]
         rows += [skeleton.spread[level, matter] for level in (self.level + 1, memory + 1)]
         loose = bool(passes_spread(self.tables.model, skeleton, t, memory, parent))
-        boxes = loose, *skeleton.used[memory : memory + 2].tolist()
+        boxes = loose, *skeleton.used[memory : memory + 2].tolist(), skeleton.gaps[memory + 1].tobytes()
         return t, memory, parent, self.free, *boxes, *costs, np.concatenate(rows).tobytes()
 
     def _settled(self, t: int, memory: int, run: int, first: int, tile: list[Ints], whole: bool, near: int) -> Floats:
@@ -114,7 +114,8 @@ class Terms:
         )
         if self.tables.model.timeloop:
             box = Boundary(up, down, step, once=whole)
-            return np.maximum(self._boxes(t, (memory, parent), box, first), skeleton.least[memory, t])
+            energy = self._boxes(t, (memory, parent), box, first, alone=bool(run))
+            return np.maximum(energy, skeleton.least[memory, t])
         there = 1.0 - self._ragged(t, memory, run, whole=whole)
         free = self.free if near < 0 else EVERY  # a set of the next loops alone knows nothing of others
         least = self._least(memory)
@@ -123,8 +124,11 @@ class Terms:
         energy = self.tables.settled(t, memory, parent, words[0], words[1], owned)
         return np.maximum(energy, skeleton.least[memory, t])
 
-    def _boxes(self, t: int, ends: tuple[int, int], box: Boundary, first: int) -> Floats:
-        """As `settle.kill_boxes`, where `box` has all iterations of the first loop if it says `once`."""
+    def _boxes(self, t: int, ends: tuple[int, int], box: Boundary, first: int, *, alone: bool) -> Floats:
+        """As `settle.kill_boxes`, where `box` has all iterations of the first loop if it says `once`.
+
+        Neighbours do not help a tensor that rests in other loops (`alone`).
+        """
         tables, skeleton, (memory, parent) = self.tables, self.skeleton, ends
         if tables.model.windows[t] and any((low < high).any() for low, high in zip(self.low, self.tile, strict=True)):
             return np.zeros((1,) * self.dims)
@@ -134,9 +138,9 @@ class Terms:
         down = tables.sent(t, box._replace(tile=box.child), first, loops=not box.once)
         owned = float(skeleton.owned[parent, t]), float(skeleton.owned[memory, t])
         energy = tables.settled(t, memory, parent, up, down, owned)
-        spread = tuple(skeleton.spread[memory + 1].tolist())
-        share = tables.share_sent(t, box._replace(spread=spread), first)
-        if (share == 1.0).all():
+        spread, gaps = tuple(skeleton.spread[memory + 1].tolist()), skeleton.gaps[memory + 1].tobytes()
+        share = tables.share_sent(t, box._replace(spread=spread, gaps=gaps), first)
+        if alone or (share == 1.0).all():
             return energy
         sure = np.minimum(up, tables.surely(t, box._replace(loose=loose)))
         sure = sure if loose else sure + (up - sure) * share

@@ -71,7 +71,7 @@ class Section:
 
     def size(self, t: int) -> Floats:
         """Elements of tensor `t` in the tiles, with axes of length 1 where a dimension does not matter."""
-        return self._kept(("size", t), lambda: self.outer.sizes(t, sizes_of(self.grid, high=False)))
+        return self._kept(("size", t), lambda: self.outer.tables.size(t, sizes_of(self.grid, high=False)))
 
     def ports(self, outcomes: list[Case], alive: int, kept: int) -> Floats:
         """Cycles of ports where only `kept` are in the last memory, for all `outcomes` of the tensors `alive`."""

@@ -47,7 +47,7 @@ class Boundary(NamedTuple):
     for all that lead to as many steps elsewhere.  Sizes that are not `told` apart (0, not 1) stand for smaller ones,
     too, that do not lead to as many steps; without any all are.  Where loops of a plain dimension of the tensor come
     after those of the set `near`, all others find nothing there.  In Timeloop's model boxes may be `loose`, see
-    `boxes.boxes_along`, and children are `spread` where that is known.
+    `boxes.boxes_along`, and children are `spread` where that is known, with `gaps` as in a `Skeleton`.
     """
 
     tile: Sizes
@@ -60,6 +60,7 @@ class Boundary(NamedTuple):
     near: int = EVERY
     loose: bool = False
     spread: tuple[int, ...] = ()
+    gaps: bytes = b""
 
     def key(self, dims: Sequence[int]) -> tuple[object, ...]:
         """What tells it from others, as far as some dimensions go."""
@@ -71,7 +72,7 @@ class Boundary(NamedTuple):
 class Transfers(NamedTuple):
     """N of `windows.Transfer`: `sizes` (5, N, D) of a `Boundary`, in its order, and `bound` (N,).
 
-    Children are `spread` (D,), or (0,) if that is not known.
+    Children are `spread` (D,), or (0,) if that is not known, with `gaps` (G, D) as in a `Skeleton`.
     """
 
     sizes: Ints
@@ -82,6 +83,7 @@ class Transfers(NamedTuple):
     once: bool
     loose: bool
     spread: Ints
+    gaps: Ints
 
 
 @compiled
@@ -105,7 +107,8 @@ def window_rows(model: Model, t: int, w: int, rows: Transfers, others: Others, o
         if model.timeloop:
             out[n, SHARE] = along_boxes(model, t, w, box, rows.loose) / out[n, SIZE]
             out[n, SURE] = boxes_along(model, t, w, tile, child, rows.loose) * box_along(model, t, w, child)
-            out[n, PARENT] = share_sent(model, t, box, rows.spread, np.inf) if rows.spread.shape[0] > 0 else 1.0
+            known = rows.spread.shape[0] > 0
+            out[n, PARENT] = share_sent(model, t, box, rows.spread, rows.gaps, np.inf) if known else 1.0
             continue
         out[n, SLID] = left(model, t, w, box, out[n, SIZE])
         if first >= 0 and model.window[t, first] == w and mixed > 0:
@@ -297,7 +300,8 @@ class Tables:
             out, blocks = np.zeros((places.shape[1], 7)), np.full(places.shape[1], 0 if loops else 1, np.int64)
             if first >= 0 and not loops:
                 blocks = -(-self.bounds[first] // boxes[2, :, first])
-            known = first, box.free, box.near, box.once, box.loose, np.array(box.spread, np.int64)
+            gaps = np.frombuffer(box.gaps, np.int64).reshape(-1, self.dims).copy()
+            known = first, box.free, box.near, box.once, box.loose, np.array(box.spread, np.int64), gaps
             window_rows(self.model, t, w, Transfers(boxes, blocks, *known), others, out)
             full = [len(box.tile[d]) if d in mine else 1 for d in range(self.dims)]
             self._rows[key] = out.reshape([*full, 7])

@@ -3,9 +3,8 @@
 Statements 14 and 17 of docs/exact-mapper.md.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain, groupby, permutations, product
-from math import factorial, prod
 
 import numpy as np
 
@@ -18,18 +17,15 @@ Order = tuple[int, ...]
 Block = tuple[bool, Order]
 """Dimensions that are neighbours in a memory's order, and whether others of their orders count."""
 
-Blocks = list[list[Block]]
-"""The blocks of each memory."""
 
-
-def blocks_of(leaves: Leaves, row: int, model: Model, kept: Ints) -> Blocks:
-    """The blocks within which loops of a walk's mapping may come in any order, with tensors `kept` (L, T).
+def blocks_of(leaves: Leaves, row: int, model: Model, kept: Ints) -> list[list[Block]]:
+    """By memory the blocks within which loops of a walk's mapping may come in any order, with tensors `kept` (L, T).
 
     Up to the innermost memory that keeps something no order matters.  Walks put loops that let tensors rest before
     others, which may cost tensors that have moved already: a window finds its old elements only if the loops between
     leave them there; with imperfect factors a ragged end rests.  So all loops from the first of these on are a block.
     """
-    found: Blocks = []
+    found: list[list[Block]] = []
     loose = False
     for level, (order, block) in enumerate(zip(leaves.order[row].tolist(), leaves.block[row].tolist(), strict=True)):
         inside = kept[:level].any(axis=0)
@@ -47,10 +43,10 @@ def blocks_of(leaves: Leaves, row: int, model: Model, kept: Ints) -> Blocks:
     return found
 
 
-def orders_that_count(model: Model, skeleton: Skeleton, factors: Ints) -> tuple[Bools, bool]:
-    """In Timeloop's model, whether all orders of a memory's loops, with `factors` (L, D), may differ, (L,), and whether
-    those within blocks do: two loops go on along one sum."""
-    tile, sliding = np.cumprod(skeleton.spread * factors, axis=0), False
+def orders_that_count(model: Model, skeleton: Skeleton, factors: Ints) -> tuple[Bools, Bools]:
+    """In Timeloop's model, the memories (L,) of whose loops, with `factors` (L, D), placements and orders may differ;
+    and those of which orders may: two loops go on along one sum."""
+    tile, sliding = np.cumprod(skeleton.spread * factors, axis=0), np.zeros(len(factors), np.bool_)
     links = model.mesh[0, 0] == 0 and skeleton.spread.max() > 1
     every = bool(links or skeleton.spread[0].max() > 1)
     helped = np.full(len(factors), every)
@@ -58,46 +54,47 @@ def orders_that_count(model: Model, skeleton: Skeleton, factors: Ints) -> tuple[
         for c in range(len(factors) - 1):
             outside = (factors[c + 1 :] > 1).sum(axis=0)
             sums = [outside[model.window[t] == w].sum() for w in range(int(model.windows[t]))]
-            sliding |= bool(skeleton.kept[c, t]) and max(sums) > 1
+            sliding[c + 1 :] |= bool(skeleton.kept[c, t]) and max(sums) > 1
             level = c + 1 + int((factors[c + 1 :] > 1).any(axis=1).argmax())
             step = tile[level] // factors[level]
             for first in np.flatnonzero((model.window[t] >= 0) & (factors[level] > 1)).tolist():
                 bound = int(factors[level, first])
                 box = Transfer(step, tile[c], step, step, first, bound, 0, EVERY, False)
-                if share_sent(model, t, box, skeleton.spread[c + 1], np.inf) < 1.0:
+                if share_sent(model, t, box, skeleton.spread[c + 1], skeleton.gaps[c + 1], np.inf) < 1.0:
                     helped[level] = True
                     helped[level:] |= not skeleton.kept[c, t]
-    return helped, sliding
+    return helped, sliding | helped
 
 
-def begin_in_sums(model: Model, skeleton: Skeleton, factors: Ints, orders: Ints) -> Bools:
-    """Of `orders` (N, L, D) of loops with `factors` (L, D), those of one iteration last, whether it may count where
-    children are: whether the innermost loop outside of some of them is of a sum, so that neighbours may help; or links
-    take energy, or units take words of each other."""
-    found = np.full(len(orders), model.mesh[0, 0] == 0 or bool(skeleton.spread[0].max() > 1))
-    for level in np.flatnonzero(skeleton.spread.max(axis=1) > 1).tolist():
-        looping = np.flatnonzero((factors[level:] > 1).any(axis=1))
-        if len(looping):
-            found |= (model.window >= 0)[:, orders[:, level + looping[0], 0]].any(axis=0)
-    return found
-
-
-def looping(blocks: list[Block], factors: Sequence[int]) -> list[Block]:
-    """Blocks of one memory, loops of one iteration apart, as their place does not count."""
-    alone = tuple(d for _, dims in blocks for d in dims if factors[d] == 1)
-    return [*((free, tuple(d for d in dims if factors[d] > 1)) for free, dims in blocks), (False, alone)]
-
-
-def count_of(blocks: Blocks) -> int:
-    """How many orders there are."""
-    return prod(factorial(len(dims)) for memory in blocks for free, dims in memory if free)
-
-
-def orders_of(blocks: Blocks) -> Iterator[tuple[Order, ...]]:
-    """All of them, by memory."""
-    return product(*(_orders(memory) for memory in blocks))
-
-
-def _orders(memory: list[Block]) -> list[Order]:
+def orders_of(memory: list[Block]) -> Iterator[Order]:
+    """All of one memory."""
     parts = (permutations(dims) if free else [dims] for free, dims in memory)
-    return [tuple(chain.from_iterable(chosen)) for chosen in product(*parts)]
+    return (tuple(chain.from_iterable(chosen)) for chosen in product(*parts))
+
+
+def orders_like(model: Model, held: Ints, factors: Ints, walked: Ints) -> Iterator[Iterator[Order]]:
+    """Of each memory the orders for which the walk's stands, `walked` (L, D): the same loops move what rests first.
+
+    Memories keep the sets `held` (L,) of tensors; loops of one iteration are last.
+    """
+    moved, slid, there = model.moved.tolist(), model.slid.tolist(), 0
+
+    def moving(alive: int, d: int) -> Order:
+        killed = alive & moved[d]
+        return killed, d if killed & slid[d] else -1
+
+    def go(left: Order, alive: int, so_far: Order, first: dict[int, Order], last: Order) -> Iterator[Order]:
+        if not left:
+            yield (*so_far, *last)
+        for d in left:
+            if not alive & moved[d] or first.get(alive) == moving(alive, d):
+                yield from go(tuple(e for e in left if e != d), alive & ~moved[d], (*so_far, d), first, last)
+
+    for inside, row, times in zip([0, *held.tolist()], walked.tolist(), factors.tolist(), strict=False):
+        begun, first = there | inside, dict[int, Order]()
+        there = begun
+        for d in row:
+            if times[d] > 1 and there & moved[d]:
+                first[there] = moving(there, d)
+                there &= ~moved[d]
+        yield go(tuple(d for d in row if times[d] > 1), begun, (), first, tuple(d for d in row if times[d] == 1))

@@ -99,14 +99,11 @@ class Places:
             found += [(level,) for level in group] if alone else [tuple(group)]
         return tuple(found)
 
+    @remembered
     def apart(self, spread: Spread, kept: Kept) -> Spread | None:
         """A spread over the meshes that act as one as one over each of them, or None if there is no room."""
-        return self._apart(spread, tuple(group for group in self.merged(kept) if len(group) > 1))
-
-    @remembered
-    def _apart(self, spread: Spread, groups: tuple[Order, ...]) -> Spread | None:
         found = spread
-        for group in groups:
+        for group in self.merged(kept):
             parts = next(self._parts(spread[group[0]], group), None)
             if parts is None:
                 return None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..bounds.estimates import ROUNDING
+from ...pricing import ROUNDING
 from ..dominance.symmetries import Kept, Places, Spread, first_of_its_kind
 from .model import Ints
 from .narrowing import Narrowing

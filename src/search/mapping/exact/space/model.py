@@ -11,7 +11,7 @@ from .....algebra.factors import chains_of, divisors_of
 from .....costs.compiled import bare_entry
 from .....costs.exact.axes import axes_of, tile_words
 from .....costs.exact.traffic import word_scale
-from .....costs.hierarchy import Architecture, Level, Problem
+from .....costs.hierarchy import Architecture, Problem
 from .....costs.timeloop.batch_arrays import counted_parts
 from ...values import CostModel, Space
 
@@ -129,7 +129,7 @@ def model_of(
         read=read * weight,
         write=write * weight,
         weight=weight,
-        capacity=np.array([_capacity(level) for level in arch.levels]),
+        capacity=np.array([inf if v.entries is None else v.entries / v.multiple_buffering for v in arch.levels]),
         bandwidth=np.nan_to_num(np.array(rates, np.float64), nan=inf, posinf=inf),
         latency=np.array([level.latency_cycles for level in arch.levels], np.float64),
         base=max(float(problem.macs * arch.mac_energy_pj), TRIFLE),
@@ -189,10 +189,6 @@ def _least(problem: Problem) -> list[float]:
         closed = all(max(row, default=0) <= 1 for row in tensor.coefficients)
         found.append(float(prod(tensor.extents(problem.bounds) if closed else most)))
     return found
-
-
-def _capacity(level: Level) -> float:
-    return inf if level.entries is None else level.entries / level.multiple_buffering
 
 
 @bare_entry

@@ -194,26 +194,18 @@ def widest(mesh: Mesh, low: Ints, high: Ints) -> tuple[int, int, int]:
     return found
 
 
-@inner
-def bound_of_half(
-    model: Model, mesh: Mesh, ways: Ways, desk: Desk, low: Ints, high: Ints, least: float, most: float
-) -> float:
-    """A bound of a box that is at least that of the whole, `least`; inf where no spread below `most` may be in it."""
-    if not tighten(model, mesh, low, high, desk):
-        return np.inf
-    found = max(least, bound_of_box(model, mesh, ways, desk, bool((low == high).all()), most))
-    return found if found < most else np.inf
-
-
 @compiled
 def halve(model: Model, mesh: Mesh, ways: Ways, desk: Desk, boxes: Ints, bounds: Floats, most: float) -> None:
-    """Cut boxes, which are there twice in `boxes` (2, N, 2, K, D), in halves; `bounds` (2, N) become theirs."""
+    """Cut boxes, which are there twice in `boxes` (2, N, 2, K, D), in halves; `bounds` (2, N) become theirs, inf if
+    none of their spreads may be below `most`."""
     for n in range(bounds.shape[1]):
         k, d, middle = widest(mesh, boxes[0, n, 0], boxes[0, n, 1])
         boxes[0, n, 1, k, d], boxes[1, n, 0, k, d] = middle, middle + 1
         for half in range(2):
-            least, box = bounds[half, n], boxes[half, n]
-            bounds[half, n] = bound_of_half(model, mesh, ways, desk, box[0], box[1], least, most)
+            low, high, found = boxes[half, n, 0], boxes[half, n, 1], np.inf
+            if tighten(model, mesh, low, high, desk):
+                found = max(bounds[half, n], bound_of_box(model, mesh, ways, desk, bool((low == high).all()), most))
+            bounds[half, n] = found if found < most else np.inf
 
 
 class Narrowing:

@@ -10,6 +10,9 @@ from ..traffic.words import sent, settle
 from ..tree.state import Skeleton, add_words
 from .model import EVERY, PLAIN, UNRELATED, WINDOW, Floats, Ints, Model
 
+MOST_GAPS = 48
+"""Ways in which neighbours may differ beyond which nothing is known of them."""
+
 
 @bare
 def spread_out(model: Model, t: int, inside: Ints, level: int) -> float:
@@ -96,7 +99,7 @@ def set_spread(skeleton: Skeleton) -> None:
 
 @bare
 def tensor_energy(model: Model, skeleton: Skeleton, t: int) -> float:
-    """Complete a skeleton for tensor `t` as it is kept; the least energy that it takes inside."""
+    """Complete a skeleton for tensor `t` as it is kept; the least energy that it takes between inner memories."""
     levels = skeleton.spread.shape[0]
     above = levels - 1
     for level in range(levels - 2, -2, -1):
@@ -121,7 +124,7 @@ def tensor_energy(model: Model, skeleton: Skeleton, t: int) -> float:
             words = skeleton.least_words[level, t]
             skeleton.least[level, t] = settle(model, t, level, p, (up, down), owned, words)
             energy += skeleton.least[level, t] if level < levels - 2 else 0.0
-    return energy + operand_energy(model, skeleton, t, skeleton.operands[t])
+    return energy
 
 
 @bare
@@ -264,8 +267,9 @@ def fill(model: Model, skeleton: Skeleton) -> tuple[float, float]:
     skeleton.floor[:] = 0
     alone, all_inside = model.base, model.base
     for t in range(model.kind.shape[0]):
-        all_inside += tensor_energy(model, skeleton, t)
-        alone += operand_energy(model, skeleton, t, skeleton.operands[t])
+        inside = tensor_energy(model, skeleton, t)
+        operands = operand_energy(model, skeleton, t, skeleton.operands[t])
+        alone, all_inside = alone + operands, all_inside + inside + operands
         add_words(skeleton.floor, skeleton.operands[t], 1.0)
         for level in range(skeleton.spread.shape[0] - 1):
             if skeleton.kept[level, t]:
@@ -291,4 +295,5 @@ def new_skeleton(levels: int, dims: int, tensors: int) -> Skeleton:
         np.ones(levels, np.int64),
         np.zeros(levels, np.int64),
         np.zeros(1, np.int64),
+        np.zeros((levels, MOST_GAPS, dims), np.int64),
     )

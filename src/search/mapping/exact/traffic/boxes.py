@@ -17,8 +17,8 @@ from .....costs.sums import distinct2, may_make, shared_by
 from ..space.model import PLAIN, UNRELATED, Ints, Model
 from .windows import Transfer
 
-MOST_PLACES = 256
-"""Distances between children that are tried, of which one may be that of a step."""
+UNKNOWN = 1 << 30
+"""The first of a memory's gaps where there are too many."""
 
 
 @bare
@@ -49,15 +49,6 @@ def visits(model: Model, t: int, tile: Ints) -> float:
         if model.kind[t, d] == UNRELATED:
             total *= -(-model.bounds[d] // tile[d])
     return total
-
-
-@bare
-def box_size(model: Model, t: int, tile: Ints) -> int:
-    """Elements of tensor `t` in the bounding box of a tile."""
-    words = plain_words(model, t, tile)
-    for w in range(model.windows[t]):
-        words *= box_along(model, t, w, tile)
-    return words
 
 
 @bare
@@ -195,64 +186,34 @@ def surely_sent(model: Model, t: int, tile: Ints, child: Ints, loose: bool) -> f
     return total
 
 
-@bare
-def may_help(model: Model, t: int, box: Transfer, spread: Ints) -> bool:
-    """Whether neighbours, children that are `spread` (D,), may have what steps of loops ask for, the first of a sum.
-
-    Only boxes of the same size are passed on.  If steps of the first loop bring less than all of it, only these are
-    alike, and children have to lie one pace apart.  Else those of other loops are alike, too: they go some paces, less
-    or more than some of the sum's other term, one at most if its loop has a prime number of iterations.
-    """
-    w = model.window[t, box.first] if box.first >= 0 else -1
-    if w < 0 or box.step[box.first] >= model.bounds[box.first]:
-        return False
-    pace, reach, others, slow, times = pace_of(model, t, box), 0, 0, 0, 1
-    for d in range(spread.shape[0]):
-        if model.window[t, d] == w:
-            reach += model.coefficient[t, d] * box.child[d] * (spread[d] - 1)
-            if d != box.first and box.step[d] < model.bounds[d]:
-                others += 1
-                slow, times = model.coefficient[t, d] * box.step[d], model.bounds[d] // box.step[d]
-    if pace < box_along(model, t, w, box.child):
-        return reach >= pace and are_apart(model, t, w, box.child, spread, pace)
-    if others > 1:
-        return reach > 0
-    most = times - 1 if times == 4 or times > 5 else min(times - 1, 1)
-    still = may_move(model, t, w, box, max(box.bound, 1))[0]
-    for far in range(pace, reach + most * slow + 1, pace):
-        for more in range(-most, most + 1):
-            away = abs(far + more * slow)
-            if (away > 0 or still) and are_apart(model, t, w, box.child, spread, away):
-                return True
-    return False
-
-
 @bare_entry
-def share_sent(model: Model, t: int, box: Transfer, spread: Ints, inside: float) -> float:
+def share_sent(model: Model, t: int, box: Transfer, spread: Ints, gaps: Ints, inside: float) -> float:
     """The part of what is not `surely_sent` that comes from the parent anyway, 1 where neighbours have none of it.
 
-    So many steps are `inside` of a loop of a dimension in no sum, at most (inf: not known).
+    Children are `spread` (D,), and `gaps` (G, D) are as in a `Skeleton`.  So many steps are `inside` of a loop of a
+    dimension in no sum, at most (inf: not known).
 
-    No neighbour has the boxes from which no child lies the step apart: one of those along some sum at least.  If steps
-    of the first loop bring less than all of a box, neighbours have it only while another loop of the sum goes on.
+    No neighbour has the boxes from which none lies the step apart: one of those along some sum at least.  Only boxes of
+    one size are passed on: if steps of the first loop bring less than all of a box, only these, while another loop of
+    the sum goes on.
     """
-    if not may_help(model, t, box, spread):
+    w, first, most, found = model.window[t, box.first] if box.first >= 0 else -1, box.first, 1, 1.0
+    if w < 0 or box.step[first] >= model.bounds[first]:
         return 1.0
-    w, first, pace, most, found = model.window[t, box.first], box.first, pace_of(model, t, box), 1, 1.0
     for other in range(model.windows[t]):
         children = 1
         for d in range(spread.shape[0]):
             children *= spread[d] if model.window[t, d] == other else 1
         most = max(most, children)
-    terms = terms_along(model, t, w, box.child, spread)
-    alone = max(1.0 / most, alone_at(terms, pace))
-    steps = model.bounds[first] // box.step[first]
-    for i in range(1, model.many[first]):
+    pace = pace_of(model, t, box)
+    alone = max(1.0 / most, 1.0 - passed_on(model, t, box, spread, gaps, -1, False))
+    steps, whole = model.bounds[first] // box.step[first], pace >= box_along(model, t, w, box.child)
+    for i in range(1, model.many[first] if whole or alone < 1.0 else 1):
         bound = model.divisors[first, i]
         if steps % bound or box.bound not in (0, bound):
             continue
-        if pace >= box_along(model, t, w, box.child):
-            later = max(1.0 / most, alone_later(model, t, box, terms, bound))
+        if whole:
+            later = max(1.0 / most, alone_later(model, t, box, spread, gaps, bound))
             found = min(found, (alone * (bound - 1.0) + later + (1.0 - later) * bound / inside) / bound)
             continue
         runs = steps // bound
@@ -264,14 +225,50 @@ def share_sent(model: Model, t: int, box: Transfer, spread: Ints, inside: float)
 
 
 @bare
-def alone_at(terms: tuple[int, int, int, int, int], far: int) -> float:
-    """The part of different boxes from which none lies so far along a sum with children as `terms_along` says."""
-    u, n, v, m, count = terms
-    return 1.0 - shared_by(u, n, v, m, far, True) / distinct2(u, n, v, m) if count <= 2 else 0.0
+def passed_on(model: Model, t: int, box: Transfer, spread: Ints, gaps: Ints, grain: int, still: bool) -> float:
+    """The part of different boxes that neighbours have at most, at a step of the first loop.
+
+    Or, if `grain` is not negative, at one that goes as far along that loop's sum, forwards or back, but for a multiple
+    of `grain`, and along other sums anywhere; only if `still`, along these alone.
+    """
+    if gaps.shape[0] == 0 or gaps[0, 0] == UNKNOWN:
+        return 1.0
+    u, n, v, m, count = terms_along(model, t, model.window[t, box.first], box.child, spread)
+    found = 0.0
+    for gap in gaps:
+        far = step_to(model, t, box, gap, grain, still)
+        if far > 0 and count <= 2:
+            found = max(found, shared_by(u, n, v, m, far, True) / distinct2(u, n, v, m))
+        elif far >= 0:
+            found = 1.0
+    return found
 
 
 @bare
-def alone_later(model: Model, t: int, box: Transfer, terms: tuple[int, int, int, int, int], bound: int) -> float:
+def step_to(model: Model, t: int, box: Transfer, gap: Ints, grain: int, still: bool) -> int:
+    """How far along the first loop's sum a neighbour lies, if a step may go there, see `passed_on`; else -1."""
+    pace, mine, found, none = pace_of(model, t, box), model.window[t, box.first], 0, True
+    for d in range(gap.shape[0]):
+        none = none and gap[d] == 0
+        if model.kind[t, d] == PLAIN and gap[d] != 0:
+            return -1
+    for w in range(model.windows[t]):
+        far = 0
+        for d in range(gap.shape[0]):
+            far += model.coefficient[t, d] * box.child[d] * gap[d] if model.window[t, d] == w else 0
+        far = abs(far)
+        if w != mine:
+            none = none or (grain < 0 and far != 0)
+        elif grain <= 0:
+            none = none or far != pace
+        else:
+            none = none or ((far - pace) % grain and (far + pace) % grain) or (far == 0 and not still)
+        found = far if w == mine else found
+    return -1 if none else found
+
+
+@bare
+def alone_later(model: Model, t: int, box: Transfer, spread: Ints, gaps: Ints, bound: int) -> float:
     """The part of boxes, at least, which no neighbour has at steps of loops other than the first, of `bound`
     iterations, if no loop of a dimension in no sum is further in.
 
@@ -283,16 +280,8 @@ def alone_later(model: Model, t: int, box: Transfer, terms: tuple[int, int, int,
         size = box.step[d] * bound if d == box.first else box.step[d]
         if model.window[t, d] == w and size < model.bounds[d]:
             grain = gcd(grain, model.coefficient[t, d] * size)
-    found, reach = alone_at(terms, pace), terms[0] * (terms[1] - 1) + terms[2] * (terms[3] - 1)
-    if grain == 0:
-        return found
-    still = pace % grain == 0 and may_move(model, t, w, box, bound)[0]
-    if still or reach > MOST_PLACES * grain:
-        return 0.0
-    for far in range(0, reach + 1, grain):
-        for near in (far + pace % grain, far + grain - pace % grain):
-            found = min(found, alone_at(terms, near) if near > 0 else 1.0)
-    return found
+    still = grain > 0 and pace % grain == 0 and may_move(model, t, w, box, bound)[0]
+    return 1.0 - passed_on(model, t, box, spread, gaps, grain, still)
 
 
 @bare
@@ -305,17 +294,6 @@ def terms_along(model: Model, t: int, w: int, child: Ints, spread: Ints) -> tupl
             u, n, v, m = v, m, model.coefficient[t, d] * child[d], spread[d]
             count += 1
     return u, n, v, m, count
-
-
-@bare
-def are_apart(model: Model, t: int, w: int, child: Ints, spread: Ints, far: int) -> bool:
-    """Whether two of the children that are `spread` (D,) lie so far apart along sum `w` (perhaps, of three terms)."""
-    u, n, v, m, count = terms_along(model, t, w, child, spread)
-    for i in range(1 - n, n):
-        rest = abs(far - i * u)
-        if rest % v == 0 and rest // v < m:
-            return True
-    return count > 2
 
 
 @bare

@@ -18,7 +18,7 @@ Statement 16 of docs/exact-mapper.md.
 from typing import NamedTuple
 
 from .....costs.compiled import bare
-from .....costs.sums import distinct2, shared_by
+from .....costs.sums import distinct2, has_divisor, shared_by
 from ..space.model import Ints, Model
 from .window_reuse import Others, stays
 from .windows import Transfer, alike, tiles_in
@@ -42,22 +42,6 @@ def ragged_share(bound: int, block: int, children: int, first: int, final: int) 
         tile = max(1, block // children)
         most = max(most, (block - tile * -(-rest // tile)) / bound)
     return most
-
-
-@bare
-def has_divisor(number: int, first: int, final: int) -> bool:
-    """Whether one of `first` to `final` divides a positive number."""
-    if number < first:
-        return False
-    if final - first <= number // first - number // final:
-        for factor in range(first, final + 1):
-            if number % factor == 0:
-                return True
-        return False
-    for times in range(max(1, number // final), number // first + 1):
-        if number % times == 0 and first <= number // times <= final:
-            return True
-    return False
 
 
 class Side(NamedTuple):
@@ -99,18 +83,6 @@ def fixed_sizes(child: Ints, step: Ints, free: int) -> int:
     for d in range(child.shape[0]):
         fixed |= 1 << d if child[d] < step[d] or (free >> d) & 1 == 0 else 0
     return fixed
-
-
-@bare
-def other_term(model: Model, t: int, d: int) -> int:
-    """The other dimension of the window of `d`; -1 if there are more than two."""
-    found = -1
-    for e in range(model.bounds.shape[0]):
-        if e != d and model.window[t, e] == model.window[t, d]:
-            if found >= 0:
-                return -1
-            found = e
-    return found
 
 
 @bare
@@ -252,7 +224,9 @@ def window_words(model: Model, t: int, w: int, box: Transfer, fixed: int, others
         d = 0
         while model.window[t, d] != w:
             d += 1
-    e = other_term(model, t, d)
+    e = 0
+    while e == d or model.window[t, e] != w:
+        e += 1
     one = side_of(model, t, d, tile[d], box, (fixed >> d) & 1 == 1)
     two = side_of(model, t, e, tile[e], box, (fixed >> e) & 1 == 1)
     total = all_tiles(one, two, model.bounds[d], model.bounds[e])

@@ -6,7 +6,7 @@ from .....costs.compiled import bare
 from ..bounds.nodes import Task, least_cycles, value_of
 from ..space.model import EVERY, PLAIN, UNRELATED, Floats, Ints
 from ..space.skeleton import beside, passes_spread, price_of_help
-from ..tree.state import add_words, copy_row, copy_words
+from ..tree.state import MOST_LOOPS, add_words, copy_row, copy_words
 from .boxes import between, sent_boxes, share_sent, surely_sent
 from .ragged import ragged_share
 from .windows import Transfer
@@ -19,7 +19,8 @@ def kill(
 ) -> float:
     """Settle tensor `t`, which rests in `tile` (of `level`) and moves with the next loop; adds to `words` (L, 2).
 
-    `sliding` is the loop of a window that moves it, with its bound; `inside` as in `share_sent`.
+    `sliding` is the loop of a window that moves it, with its bound; `inside` as in `share_sent`, -1 if no neighbour
+    helps.
     """
     model, skeleton, state = task.model, task.skeleton, task.state
     dims = model.bounds.shape[0]
@@ -58,28 +59,46 @@ def kill(
 def kill_boxes(
     task: Task, level: int, t: int, ends: tuple[int, int], box: Transfer, inside: float, words: Floats
 ) -> float:
-    """As `kill` between two memories, in Timeloop's model."""
-    model, skeleton, (c, p) = task.model, task.skeleton, ends
+    """As `kill` between two memories, in Timeloop's model.
+
+    Neighbours help only where no loop in which the tensor rests comes first: so it rests, or they help.  `box` may be
+    changed.
+    """
+    model, skeleton, state, (c, p) = task.model, task.skeleton, task.state, ends
     loose = passes_spread(model, skeleton, t, c, p)
     least = model.least[t] if loose else model.named[t]
+    alone, shared = state.words[state.words.shape[0] - 2], state.words[state.words.shape[0] - 3]
+    alone[:] = 0
     up = max(least, sent_boxes(model, t, box, loose))
     down = sent_boxes(model, t, between(box, box.child, box.child), False)
-    owned, maybe, each = (skeleton.owned[p, t], skeleton.owned[c, t]), 0.0, 0.0
-    share, between_them = share_sent(model, t, box, skeleton.spread[c + 1], np.inf), False
+    owned = skeleton.owned[p, t], skeleton.owned[c, t]
+    found = settle(model, t, c, p, (up, down), owned, alone) + beside(model, skeleton, t, c, p, up, down)
+    share = share_sent(model, t, box, skeleton.spread[c + 1], skeleton.gaps[c + 1], np.inf)
     for k in range(c + 1, level):
-        between_them = between_them or loops_at(task, k, EVERY)
-    if share < 1.0 and not between_them:
+        share = 1.0 if share < 1.0 and loops_at(task, k, EVERY) else share
+    if share < 1.0 and inside >= 0:
+        for d in range(box.tile.shape[0]):
+            if model.kind[t, d] == UNRELATED:
+                first, own = state.base[level, d], skeleton.inside[level + 1, d]
+                box.tile[d] = max(1, first * skeleton.inside[p + 1, d] // own)
+                box.child[d] = max(1, first * skeleton.inside[c + 1, d] // own)
+        up = max(least, sent_boxes(model, t, box, loose))
+        down = sent_boxes(model, t, between(box, box.child, box.child), False)
         sure = min(up, surely_sent(model, t, box.tile, box.child, loose))
         sure += 0.0 if loose else (up - sure) * share
         if inside < np.inf and not loose:
-            sure = max(sure, up * share_sent(model, t, box, skeleton.spread[c + 1], inside))
+            sure = max(sure, up * share_sent(model, t, box, skeleton.spread[c + 1], skeleton.gaps[c + 1], inside))
         sure = min(up, max(least, sure))
         if skeleton.used[c + 1] > 1:
             down *= sure / up
-        maybe, up, down = up - sure, sure, max(0.0, down - skeleton.used[c])
-        each = price_of_help(model, skeleton, t, c, p)
-    found = settle(model, t, c, p, (up, down), owned, words) + maybe * each
-    found += beside(model, skeleton, t, c, p, up, down) if maybe == 0.0 else 0.0
+        shared[:] = 0
+        less = settle(model, t, c, p, (sure, max(0.0, down - skeleton.used[c])), owned, shared)
+        less += (up - sure) * price_of_help(model, skeleton, t, c, p)
+        found = min(found, less)
+        for k in range(alone.shape[0]):
+            for i in range(2):
+                alone[k, i] = min(alone[k, i], shared[k, i])
+    add_words(words, alone, 1.0)
     return max(found, skeleton.least[c, t])
 
 
@@ -159,34 +178,89 @@ def settle_group(
 
 
 @bare
-def kept_from_neighbours(task: Task, level: int, alive: int) -> float:
-    """What tensors but those `alive`, moved by loops of memory `level`, cost more than `kill` said, now that all its
-    loops are known: neighbours have no words from a loop of a dimension in no sum on."""
+def kept_from_neighbours(task: Task, level: int, alive: int, said: float) -> float:
+    """Least energy of tensors but those `alive`, moved by loops of memory `level`, now that all its loops are known: in
+    the best of all their orders; what `kill` `said` at least, and if these are too many or neighbours do not help.
+
+    Neighbours help from the first loop on, if it is of a sum, until one of a dimension in no sum comes.
+    """
+    model, state, skeleton = task.model, task.state, task.skeleton
+    many, begun = 0, alive
+    while many < state.length[0] and state.loops[state.length[0] - 1 - many, 0] == level:
+        many += 1
+    if not skeleton.gaps[level, 0].any() or many == 0 or many > MOST_LOOPS:
+        return said
+    for t in range(model.kind.shape[0]):
+        for c in range(state.low[level, t], level):
+            begun |= 1 << t if skeleton.kept[c, t] else 0
+    return max(said, least_order(task, level, state.loops[state.length[0] - many : state.length[0]], begun, said))
+
+
+@bare
+def still_there(task: Task, loops: Ints, done: int, begun: int) -> int:
+    """Which of the tensors `begun` rest in those of the `loops` that are in the set `done`."""
+    for i in range(loops.shape[0]):
+        if (done >> i) & 1:
+            begun = int(begun & ~task.model.moved[loops[i, 1]])
+    return begun
+
+
+@bare
+def moved_by(task: Task, level: int, loops: Ints, done: int, i: int, some: int, inside: float) -> float:
+    """Energy of those of the tensors `some` that number `i` of the `loops` moves after the set `done` of them."""
     model, state, found = task.model, task.state, 0.0
-    mark, words = state.room[0], state.words[state.words.shape[0] - 1]
-    for t in range(model.kind.shape[0] if model.timeloop else 0):
-        if model.windows[t] == 0 or (alive >> t) & 1 or state.low[level, t] >= level:
-            continue
-        first, bound, inside, ends = -1, 1, 1.0, False
-        copy_row(mark, state.base[level])
-        for i in range(state.length[0]):
-            d, times = state.loops[i, 1], state.loops[i, 2]
-            if state.loops[i, 0] != level:
-                continue
-            if model.kind[t, d] == UNRELATED and first < 0:
-                mark[d] *= times
-            elif model.kind[t, d] == PLAIN:
-                ends = True
-                if first < 0:
-                    break
-            else:
-                inside *= times
-                if first < 0:
-                    first, bound = d, times
-        if first >= 0 and ends:
-            more = kill(task, level, t, mark, (first, bound), 0.0, inside, words)
-            found += max(0.0, more - kill(task, level, t, mark, (first, bound), 0.0, np.inf, words))
+    mark, words, some = state.room[0], state.words[state.words.shape[0] - 1], int(some & model.moved[loops[i, 1]])
+    if some == 0:
+        return 0.0
+    copy_row(mark, state.base[level])
+    for j in range(loops.shape[0]):
+        mark[loops[j, 1]] *= loops[j, 2] if (done >> j) & 1 else 1
+    d, times = loops[i, 1], loops[i, 2]
+    for t in range(model.kind.shape[0]):
+        if (some >> t) & 1:
+            found += kill(task, level, t, mark, (d, times) if model.window[t, d] >= 0 else (-1, 1), 0.0, inside, words)
     return found
+
+
+@bare
+def least_order(task: Task, level: int, loops: Ints, begun: int, enough: float) -> float:
+    """Least energy of the tensors `begun` that some `loops` of memory `level` move, over all their orders; or more, if
+    it is not above `enough`.
+
+    First come orders in which no neighbour helps, then those that begin with each loop of a sum.
+    """
+    model, known, best, many = task.model, task.state.orders, np.inf, loops.shape[0]
+    value = known[many]
+    for i in range(many):
+        known[i, : 1 << many] = -1.0
+    for first in range(-1, many):
+        helped = 0
+        for t in range(model.kind.shape[0] if first >= 0 else 0):
+            helped |= 1 << t if (begun >> t) & 1 and model.window[t, loops[first, 1]] >= 0 else 0
+        if best <= enough or (first >= 0 and helped == 0):
+            continue
+        value[: 1 << many] = np.inf
+        begin = 1 << first if first >= 0 else 0
+        value[begin] = moved_by(task, level, loops, 0, first, begun & ~helped, -1.0) if first >= 0 else 0.0
+        for done in range(begin, 1 << many):
+            if value[done] >= best:
+                continue
+            there, waiting, inside = still_there(task, loops, done, begun), helped, 1.0
+            for i in range(many):
+                if (done >> i) & 1:
+                    inside *= loops[i, 2]
+                    waiting = int(waiting & (~model.moved[loops[i, 1]] | model.slid[loops[i, 1]]))
+            if done == (1 << many) - 1:
+                best = min(best, value[done] + moved_by(task, level, loops, 0, first, waiting, np.inf))
+            for i in range(many):
+                if (done >> i) & 1:
+                    continue
+                if known[i, done] < 0:
+                    known[i, done] = moved_by(task, level, loops, done, i, there, -1.0)
+                ends = int(waiting & model.moved[loops[i, 1]] & ~model.slid[loops[i, 1]])
+                more = moved_by(task, level, loops, 0, first, ends, inside)
+                value[done | 1 << i] = min(value[done | 1 << i], value[done] + known[i, done] + more)
+    return best
 
 
 @bare

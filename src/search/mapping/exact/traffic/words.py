@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .....costs.compiled import bare
 from ..space.model import Floats, Ints, Model
-from .boxes import box_size, plain_words, visits
+from .boxes import box_along, plain_words, visits
 from .ragged import fixed_sizes, scattered_words, understood, window_words
 from .window_reuse import Others, kept_on_average, others_of
 from .windows import Transfer, extent, tiles_in, together
@@ -16,11 +16,9 @@ from .windows import Transfer, extent, tiles_in, together
 @bare
 def tile_size(model: Model, t: int, tile: Ints) -> int:
     """Elements of tensor `t` in a tile."""
-    if model.timeloop:
-        return box_size(model, t, tile)
     words = plain_words(model, t, tile)
     for w in range(model.windows[t]):
-        words *= extent(model, t, w, tile)
+        words *= box_along(model, t, w, tile) if model.timeloop else extent(model, t, w, tile)
     return words
 
 

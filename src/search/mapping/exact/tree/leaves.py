@@ -1,8 +1,9 @@
 """Prices of the mappings that a walk finds, and of others that each stands for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice, product
 from math import inf, prod
 from typing import NamedTuple
 
@@ -13,8 +14,9 @@ from .....costs.exact.batch_orders import best_orders, sets_for
 from .....costs.hierarchy import Architecture, LoopMapping, Problem
 from .....costs.hierarchy.batch import Batch, MappingBatch
 from .....costs.timeloop.batch_model import Workspace as TimeloopWorkspace
-from ..bounds.estimates import ROUNDING, Estimates
-from ..dominance.orders import Blocks, begin_in_sums, blocks_of, count_of, looping, orders_of, orders_that_count
+from ...pricing import ROUNDING
+from ..bounds.estimates import Estimates
+from ..dominance.orders import Order, blocks_of, orders_like, orders_of, orders_that_count
 from ..dominance.symmetries import members
 from ..space.model import WINDOW, Ints, Model
 from ..space.spreads import Factors
@@ -134,19 +136,17 @@ class Settling:
     def settle_boxes(self, row: int, site: Site) -> bool:
         """`settle` in Timeloop's model: where neighbours may help, all placements and orders count."""
         factors, first = self.leaves.temporal[row], self.leaves.order[row]
-        helped, sliding = orders_that_count(self.model, self.skeleton, factors)
-        if not helped.any() and not sliding:
+        helped, counts = orders_that_count(self.model, self.skeleton, factors)
+        if not counts.any():
             return True
         if site.unplaced and helped.any():
             return False
-        blocks = blocks_of(self.leaves, row, self.model, self.skeleton.kept)
-        blocks = [
-            [(True, tuple(order))] if every else block
-            for order, block, every in zip(first.tolist(), blocks, helped.tolist(), strict=True)
+        like = orders_like(self.model, self.skeleton.held, factors, first)
+        every = [
+            some if many else iter([tuple(own)]) for some, many, own in zip(like, counts, first.tolist(), strict=True)
         ]
-        blocks = [looping(block, mine) for block, mine in zip(blocks, factors.tolist(), strict=True)]
         layouts = site.layouts if helped.any() else site.layouts[:1]
-        return count_of(blocks) * len(layouts) <= MAX_BOXES and self.price_orders(factors, blocks, layouts, MANY)
+        return self.price_orders(factors, every, layouts, MAX_BOXES // len(layouts), MANY)
 
     def members(self, factors: Ints) -> list[Ints] | None:
         """All that some factors (L, D) stand for; None if that is too much."""
@@ -179,16 +179,19 @@ class Settling:
 
     def try_orders(self, row: int, factors: Ints, layout: Ints, site: Site) -> bool:
         """Price all orders in a leaf's blocks; False if it is late, or there are too many over all layouts."""
-        blocks = blocks_of(self.leaves, row, self.model, self.skeleton.kept)
-        few = count_of(blocks) * len(site.layouts) <= MAX_ORDERS
-        return few and self.price_orders(factors, blocks, layout, LEAVES)
+        every = map(orders_of, blocks_of(self.leaves, row, self.model, self.skeleton.kept))
+        return self.price_orders(factors, every, layout, MAX_ORDERS // len(site.layouts), LEAVES)
 
-    def price_orders(self, factors: Ints, blocks: Blocks, layouts: Ints, together: int) -> bool:
-        """Price all orders of some `blocks` in each of the layouts, so many `together`; False if it is late."""
-        orders = np.array(list(orders_of(blocks)), np.int64)
-        every = np.divmod(np.arange(len(layouts) * len(orders)), len(orders))
-        counts = (every[0] == 0) | begin_in_sums(self.model, self.skeleton, factors, orders)[every[1]]
-        layout, order = (numbers[counts] for numbers in every)
+    def price_orders(
+        self, factors: Ints, every: Iterable[Iterator[Order]], layouts: Ints, most: int, together: int
+    ) -> bool:
+        """Price all choices of `every` memory's orders in each of the layouts, so many `together`; False if it is late,
+        or there are more than `most`."""
+        choices = [list(islice(some, most + 1)) for some in every]
+        if prod(map(len, choices)) > most:
+            return False
+        orders = np.array(list(product(*choices)), np.int64)
+        layout, order = np.divmod(np.arange(len(layouts) * len(orders)), len(orders))
         for first in range(0, len(order), together):
             if self.is_late():
                 return False

@@ -13,9 +13,10 @@ from .....costs.hierarchy import Architecture, LoopMapping, Problem
 from .....costs.places import nothing_fits
 from .....interruption import requested
 from ...objective import unit_of
+from ...pricing import ROUNDING
 from ...values import OBJECTIVES, Mapped, Request
-from ..bounds.estimates import ROUNDING, Estimates
-from ..bounds.hops import Hops, placements, plain
+from ..bounds.estimates import Estimates
+from ..bounds.hops import Hops, Placement, placements
 from ..bounds.nodes import Task, latencies_of
 from ..dominance.symmetries import Kept, Places, Spread, symmetries
 from ..space.families import families_of, last_kept
@@ -100,10 +101,10 @@ class Search:
 
     def ways_to_keep(self) -> Ways:
         """What spreads may be combined with."""
-        masks = {last_kept(kept) for kept in product(*self.chains)}
+        masks, outer = {last_kept(kept) for kept in product(*self.chains)}, self.estimates.outer
         beyond, busy = np.full(1 << self.tensors, inf), np.zeros(1 << self.tensors)
         for mask in masks:
-            beyond[mask], busy[mask] = self.estimates.outer.least(mask), self.estimates.outer.least_busy(mask)
+            beyond[mask], busy[mask] = outer.energies(mask).min(), outer.least_busy(mask)
         least = float(self.limits.energy_pj), float(self.limits.cycles)
         return Ways(*chain_arrays(self.chains), beyond, busy, self.objective, *least)
 
@@ -116,7 +117,7 @@ class Search:
         if not len(chosen):
             return []
         most = self.best.enough * (1 - ROUNDING)
-        bounds = self.estimates.all_at_once(spread, kind.ways, kind.every[chosen], kind.masks[chosen])
+        bounds = self.estimates.all_at_once(spread, kind.ways, kind.every[chosen], kind.masks[chosen], most)
         return [
             (bound, spread, family, kind.kept[n])
             for bound, n in zip(bounds, chosen.tolist(), strict=True)
@@ -138,7 +139,8 @@ class Search:
         found = self.hops.placements(spread) if self.hops.some else None
         if found is not None:
             return Site(np.array(found), False)
-        return Site(np.array([[plain(layout) for layout in self.layouts(spread, kept) or []]]), self.hops.some)
+        order, layouts = tuple(range(len(self.dims))), self.layouts(spread, kept) or []
+        return Site(np.array([[Placement(*layout, order, order) for layout in layouts]]), self.hops.some)
 
     def take(self, mapping: LoopMapping, energy: float, cycles: int) -> None:
         """Take over a mapping that is known, if it is better than the best."""
@@ -183,7 +185,8 @@ class Search:
         if self.later(start, (bound, spread, family, kept)):
             return
         start = self.estimates.by_tables(spread, kept, bound, self.best.enough)
-        self.dive(start, spread, kept)
+        low, searched = self.dive(start, spread, kept)
+        self.settled_low, start = min(self.settled_low, low), max(start, searched)
         if self.later(start, (bound, spread, family, kept)):
             return
         improved = max(start, bound)
@@ -200,17 +203,23 @@ class Search:
         else:
             self.estimates.forget(spread, kept)
 
-    def dive(self, start: float, spread: Spread, kept: Kept) -> None:
-        """Look for a good mapping in a skeleton whose bound by tables is well below the best so far."""
+    def dive(self, start: float, spread: Spread, kept: Kept) -> tuple[float, float]:
+        """Look for a good mapping in a skeleton whose bound by tables is well below the best so far.
+
+        Answers a lower bound of those that are not settled, and below what objective all others have been searched.
+        """
+        low, done, target = inf, False, min(self.best.value, start * DEEP)
         if start * DIVE < self.best.value and self.in_vain < DIVES:
             if start >= self.best.enough:  # tables that a walk needs may not have been made
                 self.estimates.by_tables(spread, kept, start, inf)
             self.settling.diving, before, until = all(self.settling.plain), self.best.value, self.until
             if self.last < inf:  # a search that began late would have no dive else
                 self.until = max(until, min(self.last, processor_seconds() + DIVE_SECONDS))
-            self.explore(spread, kept, min(self.best.value, start * DEEP), DIVE_NODES)
+            low, done = self.explore(spread, kept, target, DIVE_NODES)
+            done = done and not self.settling.diving
             self.settling.diving, self.until = False, until
             self.in_vain = 0 if self.best.value < before or self.model.perfect else self.in_vain + 1
+        return (low, target) if done else (inf, 0.0)
 
     def later(self, start: float, node: Node) -> bool:
         """Whether nothing is to be done for a skeleton because of a new bound `start`, now or ever."""

@@ -7,6 +7,9 @@ import numpy as np
 from .....costs.compiled import bare
 from ..space.model import Floats, Ints
 
+MOST_LOOPS = 8
+"""Loops of one memory of which all orders are looked at."""
+
 
 class Skeleton(NamedTuple):
     """What is kept where, and the loops over instances.
@@ -16,7 +19,8 @@ class Skeleton(NamedTuple):
     keeps a tensor, by memory + 1; `owned` (L, T) elements that the instances of a memory ever hold; `least` (L, T)
     energy of the unavoidable words into a memory, `least_words` (L, T, L, 2) those words, `operands` (T, L, 2) those of
     the arithmetic, `floor` (L, 2) all of them; `used` (L,) instances.  Memories need no loops of the sets `still` (L,)
-    of dimensions.  With `loose` (1,) words depend on all loops.
+    of dimensions.  With `loose` (1,) words depend on all loops.  Children that are neighbours on the mesh of a memory
+    differ by `gaps` (L, G, D), or the opposite, along dimensions of sums, in Timeloop's model; zeros come last.
     """
 
     kept: Ints
@@ -33,6 +37,7 @@ class Skeleton(NamedTuple):
     used: Ints
     still: Ints
     loose: Ints
+    gaps: Ints
 
 
 class Grid(NamedTuple):
@@ -72,7 +77,8 @@ class State(NamedTuple):
     """The mapping under construction: `tile` (L, D) with the loops so far, `base` (L, D) before them; `low` (L + 1, T)
     the innermost memory whose tile of a tensor still rests; `loops` (K, 4) as (memory, dimension, bound, block), inner
     to outer, `length` of them; `words`
-    (K, L, 2) read and written so far and `marks` (K, D) tiles, by depth; `room` (5, D) is for tiles on the way."""
+    (K, L, 2) read and written so far and `marks` (K, D) tiles, by depth; `room` (5, D) is for tiles on the way,
+    `orders` for energies of sets of loops."""
 
     tile: Ints
     base: Ints
@@ -82,6 +88,7 @@ class State(NamedTuple):
     words: Floats
     marks: Ints
     room: Ints
+    orders: Floats
 
 
 class Best(NamedTuple):
@@ -122,15 +129,16 @@ def new_state(levels: int, dims: int, tensors: int) -> State:
         np.zeros((levels + 1, tensors), np.int64),
         np.zeros((loops, 4), np.int64),
         np.zeros(1, np.int64),
-        np.zeros((2 * loops + 2, levels, 2)),
+        np.zeros((2 * loops + 4, levels, 2)),
         np.ones((2 * loops + 2, dims), np.int64),
         np.zeros((5, dims), np.int64),
+        np.zeros((MOST_LOOPS + 1, 1 << MOST_LOOPS)),
     )
 
 
 class Frames(NamedTuple):
-    """A stack of frames, `top` the number of the topmost: `ints` (K, 11), `energy` (K, 2) settled and pending, and the
-    `options` (K, D + 1, 4) of what may come next."""
+    """A stack of frames, `top` the number of the topmost: `ints` (K, 11), `energy` (K, 3) settled, pending and where
+    the memory began, and the `options` (K, D + 1, 4) of what may come next."""
 
     ints: Ints
     energy: Floats
@@ -143,14 +151,14 @@ def new_frames(levels: int, dims: int) -> Frames:
     most = levels * (3 * dims + 4) + 4
     return Frames(
         np.zeros((most, 11), np.int64),
-        np.zeros((most, 2)),
+        np.zeros((most, 3)),
         np.zeros((most, dims + 1, 4), np.int64),
         np.full(1, -1, np.int64),
     )
 
 
 @bare
-def copy_row(target: Ints, source: Ints) -> None:
+def copy_row(target: Ints | Floats, source: Ints | Floats) -> None:
     """Copy `source` (N,) to `target`."""
     for i in range(target.shape[0]):
         target[i] = source[i]

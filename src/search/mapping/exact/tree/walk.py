@@ -1,5 +1,7 @@
 """The walk: one loop after the other, from the innermost memory outwards, where the bound allows it."""
 
+import numpy as np
+
 from .....costs.compiled import bare, bare_entry
 from ..bounds.nodes import Task, affordable, fits, hopeless, may_close, outlook, promising, unavoidable
 from ..dominance.factors import below_cell, better_outside, first_limit, next_bound, some_better_outside
@@ -92,14 +94,6 @@ def open_level(task: Task, level: int, alive: int) -> int:
 
 
 @bare
-def loop_bound(state: State, level: int, d: int) -> int:
-    """The factor of dimension `d` at a level."""
-    tile: int = state.tile[level, d]
-    base: int = state.base[level, d]
-    return tile // base
-
-
-@bare
 def push(state: State, level: int, d: int, bound: int, row: Ints) -> None:
     """Put a loop of the block of a frame's `row` on top."""
     state.tile[level, d] = state.base[level, d] * bound
@@ -119,15 +113,6 @@ def pop(state: State, level: int, d: int, bound: int) -> None:
         state.length[0] -= 1
 
 
-@bare
-def topmost(dims: int) -> int:
-    """The highest dimension of a set."""
-    found = 0
-    while dims >> (found + 1):
-        found += 1
-    return found
-
-
 NEW, LOOP, BRANCH = 0, 1, 2
 """A frame is new, goes through the factors of a dimension, or through what may come next."""
 
@@ -142,7 +127,7 @@ def begin(task: Task, frames: Frames, level: int, alive: int, depth: int, energy
     row[LEVEL], row[ALIVE], row[DEPTH], row[FIRST] = level, alive, depth, -1
     row[REMAINING] = (1 << task.model.bounds.shape[0]) - 1 & ~task.skeleton.still[level]
     row[TODO] = resting_dims(task, alive, row[REMAINING])
-    frames.energy[top, 0], frames.energy[top, 1] = energy, 0.0
+    frames.energy[top, 0], frames.energy[top, 1], frames.energy[top, 2] = energy, 0.0, energy
 
 
 @bare
@@ -150,7 +135,7 @@ def child(frames: Frames) -> int:
     """Put a copy of the topmost frame on top; its number."""
     top = frames.top[0]
     copy_row(frames.ints[top + 1], frames.ints[top])
-    frames.energy[top + 1, 0], frames.energy[top + 1, 1] = frames.energy[top, 0], frames.energy[top, 1]
+    copy_row(frames.energy[top + 1], frames.energy[top])
     frames.ints[top + 1, MODE] = NEW
     frames.top[0] = top + 1
     return top + 1
@@ -164,7 +149,7 @@ def enter(task: Task, frames: Frames) -> None:
     level, depth, first = row[LEVEL], row[DEPTH], row[FIRST]
     row[CURSOR] = 0
     if row[TODO]:
-        row[MODE], row[DIM] = LOOP, topmost(row[TODO])
+        row[MODE], row[DIM] = LOOP, int(np.log2(row[TODO]))
         return
     if some_merge(task, level, row[REMAINING], False):
         frames.top[0] -= 1
@@ -175,14 +160,14 @@ def enter(task: Task, frames: Frames) -> None:
             return
         words = state.words[depth + 1]
         copy_words(words, state.words[depth - 1])
-        bound = loop_bound(state, level, first) if first >= 0 else 1
+        bound = int(state.tile[level, first] // state.base[level, first]) if first >= 0 else 1
         group, mark = row[GROUP], state.marks[depth]
         frames.energy[top, 0] += settle_group(task, level, row[KILLED], group, mark, (first, bound), True, words)
         frames.energy[top, 1] = 0.0
         row[TODO] = row[GROUP] if first >= 0 else 0
         row[KILLED], row[GROUP], row[FIRST], row[DEPTH] = 0, 0, -1, depth + 1
         if row[TODO]:
-            row[MODE], row[DIM] = LOOP, topmost(row[TODO])
+            row[MODE], row[DIM] = LOOP, int(np.log2(row[TODO]))
             return
     every = (1 << task.model.bounds.shape[0]) - 1
     if promising(task, level, row[ALIVE], every & ~row[REMAINING], frames.energy[top, 0], row[DEPTH]):
@@ -245,11 +230,13 @@ def next_option(task: Task, frames: Frames) -> None:
     if kind == CLOSE:
         if not task.model.perfect and some_merge(task, level, 0, True):  # nothing may come between any more
             return
-        energy += kept_from_neighbours(task, level, alive)
-        if level == task.skeleton.kept.shape[0] - 1:
-            finish(task, alive, energy, depth)
+        begun, last = frames.energy[top, 2], level == task.skeleton.kept.shape[0] - 1
+        if not last and (some_better_outside(task, level, alive) or not may_close(task, level, alive, energy)):
             return
-        if some_better_outside(task, level, alive) or not may_close(task, level, alive, energy):
+        energy = begun + kept_from_neighbours(task, level, alive, energy - begun)
+        if last:
+            finish(task, alive, energy, depth)
+        if last or not may_close(task, level, alive, energy):
             return
         rests = open_level(task, level + 1, alive)
         if rests >= 0 and not (level + 2 == task.skeleton.kept.shape[0] and merging_left(task, level + 1)):

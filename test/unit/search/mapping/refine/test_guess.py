@@ -88,7 +88,7 @@ def test_steps_stay_in_the_space():
     start = batch.part(np.isfinite(guess.values(batch))).part(slice(0, 1))
     around = Annealer(machine(), problem, Request(space=PERFECT), guess).around(start, 2000)
     factors = (around.temporal * around.spatial_x * around.spatial_y).prod(axis=1)
-    assert len(around) > 50
+    assert len(around) > 40
     assert (factors == problem.bounds).all()
     assert (np.sort(around.order, axis=2) == np.arange(3)).all()
     one_axis = Request(space=replace(PERFECT, split_axes=False))

@@ -106,3 +106,23 @@ def test_a_result_that_rests_in_a_plain_loop_leaves_the_window_nothing():
     c, r = 1 << 1, 1 << 3
     resting = [(near, run) for (_, first, near), _, (run, _, _) in cases if first == 3 and run & c]
     assert resting == [(c | r, c | r)]
+
+
+def test_a_tensor_that_neighbours_help_may_rest_in_no_loop():
+    """Whatever other tensors rest in, if a loop of its sum is the innermost of all."""
+    problem = model(CONVOLUTION)
+    kinds: list[list[int]] = problem.kind.tolist()
+    for kept in 1, 3, 5, 7:
+        found = {helped: outcomes_of(problem, kept, helped=helped) for helped in (0, 1)}
+        for order in permutations(range(4)):
+            if order[0] not in (2, 3):
+                continue
+            runs = [run if kept >> t & 1 else 0 for t, run in enumerate(runs_of(kinds, order))]
+            for helped, cases in found.items():
+                known = any(
+                    case[0][:2] == (0, order[0])
+                    and all(way[0] & run == run for way, run in zip(case, runs, strict=True))
+                    for case in cases
+                )
+                assert known or not helped
+                assert not known or helped or kept > 1

@@ -16,10 +16,9 @@ from tilewright.algebra.factors import divisors_of
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
 from tilewright.costs.timeloop.spatial import Placement
 from tilewright.costs.timeloop.traffic import level_traffic
+from tilewright.search.mapping.exact.bounds.hops import Hops
 from tilewright.search.mapping.exact.bounds.tables import Boundary, Tables
-from tilewright.search.mapping.exact.dominance.orders import begin_in_sums
 from tilewright.search.mapping.exact.space.model import EVERY, model_of
-from tilewright.search.mapping.exact.space.skeleton import new_skeleton
 from tilewright.search.mapping.exact.traffic.boxes import sent_boxes, share_sent
 from tilewright.search.mapping.exact.traffic.windows import Transfer
 from tilewright.search.mapping.values import Space
@@ -39,6 +38,11 @@ def tables_with(stride: int, bounds: tuple[int, int, int] = BOUNDS) -> Tables:
 
 def sizes(tile: tuple[int, ...]) -> tuple[np.ndarray[Any, Any], ...]:
     return tuple(np.array([size]) for size in tile)
+
+
+def gaps_of(tables: Tables, mesh: tuple[int, int], spread: tuple[int, ...]) -> bytes:
+    """How neighbours may differ in one memory's children."""
+    return Hops(tables.model, [mesh], [0.0], split=True).gaps((spread,))[0].tobytes()
 
 
 def loops_outside(tile: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -115,7 +119,8 @@ def test_neighbours_help_only_where_they_may(stride: int):
             )
             assert tables.sent(0, box, order[0][0], loops=True).item() <= alone * (1 + 1e-12)
             once = prod(n for d, n in order if d == order[0][0]) == order[0][1]
-            share = tables.share_sent(0, box._replace(once=once, spread=(x, y, 1)), order[0][0]).item()
+            known = box._replace(once=once, spread=(x, y, 1), gaps=gaps_of(tables, (16, 1), (x, y, 1)))
+            share = tables.share_sent(0, known, order[0][0]).item()
             least = tables.surely(0, box).item()
             least += share * (alone - least)
             assert linked >= least * (1 - 1e-12)
@@ -171,7 +176,7 @@ def test_neighbours_have_no_more_when_other_loops_go_on():
     arch = Architecture("two", LEVELS, "MAC", 1, 1, 1.0)
     tables = Tables(model_of(arch, problem, Space(factors="perfect"), "timeloop")[0])
     base, child, spread = (2, 1, 4, 1), (1, 1, 1, 1), (2, 1, 4, 1)
-    box = Boundary(sizes(base), sizes(child), sizes(base), spread=spread)
+    box = Boundary(sizes(base), sizes(child), sizes(base), spread=spread, gaps=gaps_of(tables, (4, 2), spread))
     place = Placement(((4, (0, 2)),), ((2, (1, 0)),), 4, 2, 2)
     sent = level_traffic(place, (1, 1), [(2, (1, 0)), (2, (0, 0))], resident=True, links=True).content
     every, sure = tables.sent(0, box, 1, loops=True).item(), tables.surely(0, box).item()
@@ -186,18 +191,21 @@ def test_neighbours_have_nothing_outside_of_a_loop_in_no_sum():
     box = Transfer(base, child, base, base, 1, 2, 0, EVERY, False)
     place, steps = Placement(((2, (1, 0)),), (), 2, 1, 2), [(2, (1, 0)), (2, (0, 1))]
     sent = level_traffic(place, (1, 1), steps, resident=True, links=True).content
-    share = [share_sent(tables.model, 0, box, np.array([2, 1, 1]), inside) for inside in (np.inf, 2.0)]
+    gaps = np.array([[1, 0, 0]])
+    share = [share_sent(tables.model, 0, box, np.array([2, 1, 1]), gaps, inside) for inside in (np.inf, 2.0)]
     assert sent == 4 * whole * share[1] == 6
     assert share[0] <= share[1] / 1.5
 
 
-def test_placements_count_where_orders_begin_in_a_sum():
-    """Neighbours take nothing from each other while k goes on, so wherever these are."""
-    model = tables_with(1).model
-    skeleton = new_skeleton(2, 3, 2)
-    skeleton.spread[1, 0] = 2
-    factors = np.array([[1, 1, 1], [1, 2, 2]])
-    orders = np.array([[(0, 1, 2), (1, 2, 0)], [(0, 1, 2), (2, 1, 0)]])
-    assert begin_in_sums(model, skeleton, factors, orders).tolist() == [True, False]
-    skeleton.spread[0, 2] = 2  # units take words from each other at any step
-    assert begin_in_sums(model, skeleton, factors, orders).all()
+def test_only_neighbours_on_the_mesh_help():
+    """Two places of p by three of r: some lie two apart, as steps of p do, but none is beside another in a column."""
+    tables, size, spread = tables_with(1, (4, 3, 2)), np.array([2, 3, 1]), (2, 3, 1)
+    box = Transfer(size, np.ones(3, np.int64), size, size, 0, 2, 0, EVERY, False)
+    steps, gaps = [(2, (2, 0)), (2, (0, 1))], np.frombuffer(gaps_of(tables, (1, 6), spread), np.int64).reshape(-1, 3)
+    assert share_sent(tables.model, 0, box, np.array(spread), gaps.copy(), np.inf) == 1.0
+    for rows in permutations([(2, (1, 0)), (3, (1, 0))]):
+        place = Placement((), rows, 1, 6, 2)
+        linked, alone = (level_traffic(place, (1, 1), steps, resident=True, links=links) for links in (True, False))
+        assert linked.content == alone.content
+    unknown = np.zeros((0, 3), np.int64)
+    assert share_sent(tables.model, 0, box, np.array(spread), unknown, np.inf) < 1.0

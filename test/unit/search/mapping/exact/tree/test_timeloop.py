@@ -179,6 +179,32 @@ def test_walks_count_whole_blocks():
     assert search.settling.evaluated == 0
 
 
+def test_walks_know_what_neighbours_lack_once_a_memory_s_loops_are_known():
+    """Results rest in loops of k, or neighbours help with inputs until k comes, further out than n: not both."""
+    problem = problem_of({"p": 2, "r": 2, "k": 2, "n": 2}, I="p+r,k", O="p,n")
+    levels = Level("L1", 64, 2, 2, 1, 1.0), Level("DRAM", None, 1, 1, 1, 60.0)
+    arch, request = Architecture("row", levels, "MAC", 2, 2, 1.0), Request("energy", "timeloop", Space(True))
+    search, bounds = Search(arch, problem, request, timeloop_bounds(arch, problem)), list[float]()
+    spread, kept = ((1, 1, 1, 1), (2, 1, 1, 1)), ((1,), (1,))
+    search.estimates.by_tables(spread, kept, 0.0, inf)
+
+    def note(*_: object) -> float:
+        leaves = search.settling.leaves
+        for n in range(int(leaves.number[0])):
+            if leaves.temporal[n].tolist() == [[1, 1, 1, 1], [1, 2, 2, 2]]:
+                bounds.append(float(leaves.bound[n, 1]))
+        leaves.number[0] = 0
+        return inf
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search.settling, "price_leaves", note)
+        search.explore(spread, kept, inf)
+    inner = LevelMapping((), (), ())
+    outer = [LevelMapping(order, (Loop(0, 2),), ()) for order in permutations([Loop(d, 2) for d in (1, 2, 3)])]
+    least = min(evaluate(arch, problem, LoopMapping((inner, level))).energy_pj for level in outer)
+    assert least - 30 < min(bounds) <= least  # less than a word of the far memory
+
+
 def test_same_answer_twice():
     bounds, tensors, arch, space = CASES[4]
     problem = problem_of(bounds, **tensors)

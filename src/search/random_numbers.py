@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ...costs.dram.tables import inner
+from ..costs.compiled import bare
 
 Seed = NDArray[np.uint64]
 """One number that each draw changes."""
@@ -15,7 +15,7 @@ def seeded(seed: int, chain: int = 0) -> Seed:
     return mixed | np.uint64(1)
 
 
-@inner
+@bare
 def uniform(random: Seed) -> float:
     """A number from [0, 1)."""
     value = random[0]
@@ -26,7 +26,7 @@ def uniform(random: Seed) -> float:
     return float(value >> np.uint64(11)) * 2.0**-53
 
 
-@inner
+@bare
 def below(random: Seed, count: int) -> int:
     """An integer from [0, count)."""
     return int(uniform(random) * count)
