@@ -1,6 +1,6 @@
 """What an order of loops may mean for tensors: the loops they rest in, and whether a sliding loop moves them first.
 
-Statement 14 of docs/exact-mapper.md.
+Statements 14 and 17 of docs/exact-mapper.md.
 """
 
 from collections.abc import Iterable
