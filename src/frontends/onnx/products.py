@@ -128,7 +128,7 @@ def _dequantized(make: Formulas, index: int, axis: int | None = None) -> SSAValu
     if not all(scope.is_constant(node, at) for at in (index + 1, index + 2)):
         return None
     shape, scale, zero = scope.shape(node, index), scope.constant(node, index + 1), scope.constant(node, index + 2)
-    count, sizes = 1 if axis is None else shape[axis], {scale.size, zero.size}
+    count, sizes = 1 if axis is None or not shape else shape[axis], {scale.size, zero.size}
     types = scale.dtype == np.float32 and zero.dtype == scope.dtype(node, index)
     if not types or not sizes <= {1, count} or not np.all(np.isfinite(scale) & (scale > 0)):
         return None
