@@ -269,6 +269,13 @@ def test_rows_of_a_table_are_exact() -> None:
 
 def test_a_product_with_a_single_number_is_refused_in_words() -> None:
     one, zero = np.float32(1), np.int8(0)
-    made = build("QLinearMatMul", np.ones((2, 4), np.int8), [one, zero, np.int8(3), one, zero, one, zero], 13, 1, {})
+    made = build(
+        "QLinearMatMul",
+        np.ones((2, 4), np.int8),
+        [np.asarray(each) for each in (one, zero, np.int8(3), one, zero, one, zero)],
+        13,
+        1,
+        {},
+    )
     with pytest.raises(TilewrightError, match="expected matrices"):
         import_onnx(made)
