@@ -191,10 +191,12 @@ class _Ways:
             self.take_each(room._replace(spread=True) for room in (best, *others))
 
     def split_finer(self) -> None:
-        """Layers of large weights in finer parts."""
+        """Layers of large weights in finer parts, which may then come to the memory of maps."""
         best = self.best
         if not best.cuts and self.is_worth_more() and self.applies.splits_finer(best):
             self.take(best._replace(finer_parts=True))
+            if self.best.finer_parts and not best.spread:
+                self.spread()
 
     def reload(self, plain: Room) -> None:
         """Samples one after another with weights loaded for each, where these loads take less than the best so far."""
