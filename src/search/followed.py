@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .network import Network, RowsOf
-from .residency import Search
-from .steps import Plan, Step
+from .residency import Plan, Search, Step
 
 
 @dataclass(frozen=True)

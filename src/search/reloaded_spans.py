@@ -1,8 +1,7 @@
 """Which layers run sample by sample: with weights loaded for each sample, or kept in one short span after another."""
 
 from .network import Network, RowsOf
-from .residency import Search, plan
-from .steps import Span
+from .residency import Search, Span, plan
 
 
 def reloaded_spans(network: Network, rows_of: RowsOf, share: float = 0.5) -> list[range]:

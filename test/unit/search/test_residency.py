@@ -10,8 +10,7 @@ from math import inf
 import pytest
 
 from tilewright.search.network import Layer, Network, Rows
-from tilewright.search.residency import RESERVE, Search, plan
-from tilewright.search.steps import OFFCHIP, Plan, Span, Step
+from tilewright.search.residency import OFFCHIP, RESERVE, Plan, Search, Span, Step, plan
 
 NOTHING = frozenset[int]()
 
