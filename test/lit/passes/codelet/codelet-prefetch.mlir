@@ -32,8 +32,8 @@
 // In 960 bytes maps come first, and both weights lie behind them from the first group on.
 // HOLES:      codelet.tensor "a" temp at 0
 // HOLES:      codelet.tensor "b" temp at 80
-// HOLES:      codelet.tensor "w on chip" temp at 80
-// HOLES:      codelet.tensor "v on chip" temp at 480
+// HOLES:      codelet.tensor "w on chip" temp at 560
+// HOLES:      codelet.tensor "v on chip" temp at 160
 // HOLES:      codelet.fused @first updates dense<[[0, 0, 0, 1], [2, 0, 0, 1], [1, 0, 0, 1]]>
 
 // NONE: error: infeasible: program @main: expected at most 480 bytes of SPAD, found 560 bytes; use a SPAD of at least 560 bytes, or smaller groups

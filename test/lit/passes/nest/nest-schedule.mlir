@@ -9,8 +9,8 @@
 // LARGE: nest.group @first {{.*}} attributes {fused = 0 : i64, tile_rows = 0 : i64, kept}
 // LARGE: nest.group @second {{.*}} attributes {fused = 1 : i64, tile_rows = 0 : i64, kept}
 // SMALL-LABEL: func.func @maps
-// SMALL: nest.group @first {{.*}} attributes {fused = 0 : i64, tile_rows = 8 : i64} {
-// SMALL: nest.group @second {{.*}} attributes {fused = 0 : i64, tile_rows = 8 : i64} {
+// SMALL: nest.group @first {{.*}} attributes {fused = 0 : i64, tile_rows = 4 : i64} {
+// SMALL: nest.group @second {{.*}} attributes {fused = 0 : i64, tile_rows = 4 : i64} {
 // TINY-LABEL: func.func @maps
 // TINY: nest.group @first {{.*}} attributes {fused = 0 : i64, tile_rows = 1 : i64} {
 // TINY: nest.group @second {{.*}} attributes {fused = 0 : i64, tile_rows = 1 : i64} {

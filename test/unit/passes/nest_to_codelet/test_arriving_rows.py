@@ -8,6 +8,7 @@ import pytest
 
 from tilewright.driver import CompileOptions, RunOptions, run
 from tilewright.passes.nest_to_codelet import fused_turns
+from tilewright.search import residency
 
 TYPE = "tensor<1x16x64x64xf32>"
 TEXT = f"""func.func @main(%x: {TYPE}) -> {TYPE} attributes {{graph.inputs = ["x"], graph.outputs = ["y"]}} {{
@@ -31,6 +32,7 @@ def cycles(tmp_path: Path) -> float:
 
 
 def test_units_wait_less_for_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(residency, "HELD_SHARE", 0)  # else a tile is one row, and comes in one piece
     in_pieces = cycles(tmp_path)
     monkeypatch.setattr(fused_turns, "ROW_PIECES", 1)
     assert in_pieces < cycles(tmp_path)
