@@ -172,8 +172,9 @@ def compile(
     resource of the target does not suffice.
     """
     check_type("options", options, (CompileOptions, type(None)), "CompileOptions")
-    lowered = load_model(model, shapes, pipeline_of(load_target(target)).products)
-    _check_room(lowered, load_target(target))
+    machine = load_target(target)
+    lowered = load_model(model, shapes, pipeline_of(machine).products)
+    _check_room(lowered, machine)
     options = options or CompileOptions()
     if isinstance(target, Machine):
         check_machine(target)
@@ -186,16 +187,15 @@ def compile(
 def _check_room(module: ModuleOp, machine: Machine) -> None:
     """Raise `InfeasibleError` where an input alone is over 1,024 times the memory off chip: bounds would not end.
 
-    An element may become a byte on machines without floats.  Of what is nearer, placing tells what all takes.
+    On machines without floats an element may become a byte.  Placing tensors refuses what exceeds it by less.
     """
     room = max((memory.capacity_bytes for memory in machine.memories if memory.offchip), default=0)
     bytes_each = element_bytes if pipeline_of(machine).products is None else lambda _: 1
-    for function in functions_of(module):
-        for value in function.body.block.args:
-            size = prod(value.type.get_shape()) * bytes_each(value) if isinstance(value.type, TensorType) else 0
-            if size > 1024 * room > 0:
-                subject, lever = f"input of {value.type}", "make the input smaller, or the memory larger"
-                raise InfeasibleError("memory off chip", size, room, "bytes", lever, subject)
+    for value in (value for function in functions_of(module) for value in function.body.block.args):
+        size = prod(value.type.get_shape()) * bytes_each(value) if isinstance(value.type, TensorType) else 0
+        if size > 1024 * room > 0:
+            lever = "make the input smaller, or the memory larger"
+            raise InfeasibleError("memory off chip", size, room, "bytes", lever, f"input of {value.type}")
 
 
 def _origin(model: Model, shapes: InputShapes | None, options: CompileOptions) -> dict[str, Any]:

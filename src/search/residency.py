@@ -63,8 +63,8 @@ LARGE = 1 / 8
 """Part of the room from which on a map is better made and read tile by tile."""
 
 HELD_SHARE = 1 / 64
-"""Part of its traffic that a step in rows pays for a large map left on chip and for rings beside weights, and one of
-wholes for an input."""
+"""Part of their traffic that a step in rows pays for large maps left on chip and for rings in a memory that weights
+share; a step of whole layers pays it for an input."""
 
 SIDE_BY_SIDE = 3
 """Layers of a group in rows with room for what lies between their kernels, if weights have a memory of their own.
