@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol, cast
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
+from ..costs.clock import cpu_seconds
 from ..errors import INTERNAL, TilewrightError, internal_error, shorten
 from ..files import file_error
 from ..interruption import finish, requested, stop_if_cause_of
@@ -197,9 +198,9 @@ def answer_command(arguments: Sequence[str]) -> int:
         apply_effort(namespace, given)
         interpret_uncompiled(command, namespace)
         refuse_unused(given, unused(namespace))
-        start_cpu, start_wall = time.process_time(), time.perf_counter()
+        start_cpu, start_wall = cpu_seconds(), time.perf_counter()
         answer = command.execute(namespace)
-        answer.setdefault("cpu_s", time.process_time() - start_cpu)
+        answer.setdefault("cpu_s", cpu_seconds() - start_cpu)
         answer.setdefault("wall_s", time.perf_counter() - start_wall)
         if warned.messages:
             answer.setdefault("warnings", warned.messages)

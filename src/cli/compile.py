@@ -101,8 +101,9 @@ def add_compile_options(parser: argparse.ArgumentParser, seed: str = "of random 
     add_count(group, "--rounds", "candidates of each walk of the search for a schedule", metavar="R")
     add_tiles(group, 32)
     told = "auto and schedule search by trying one way after another; the first is tried whatever the limits"
+    jobs = "processes that compile side by side where ways do not depend on each other; the answer is the same"
     gap = "0.01 between ways to compile, 0 within a search"
-    add_effort(parser.add_argument_group("effort", told), " (default: to the end)", gap=gap, seed=seed)
+    add_effort(parser.add_argument_group("effort", told), " (default: to the end)", gap=gap, seed=seed, jobs=jobs)
 
 
 def unused_compile_options(arguments: argparse.Namespace) -> Iterator[Unused]:
@@ -172,6 +173,7 @@ def compile_options(arguments: argparse.Namespace) -> CompileOptions:
         time_limit_s=arguments.time_limit or 0,
         gap=arguments.gap,
         seed=arguments.seed,
+        jobs=arguments.jobs,
     )
 
 

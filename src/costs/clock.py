@@ -5,6 +5,7 @@ Else the first search on a machine would spend its time limit on compiling, and 
 
 from collections.abc import MutableSequence
 from math import inf
+from os import times
 from time import perf_counter, process_time
 
 from ..interruption import requested
@@ -33,9 +34,34 @@ class Compiling:
 compiling = Compiling()
 
 
+class Copies:
+    """The processor seconds of processes that began as copies of this one and have ended, added up."""
+
+    def __init__(self) -> None:
+        self.spent_s = 0.0
+
+    def add_since(self, children_s: float) -> None:
+        """Those of all children that ended since they had spent `children_s`."""
+        self.spent_s += children_seconds() - children_s
+
+
+copies = Copies()
+
+
+def children_seconds() -> float:
+    """Processor seconds of all processes that this one has started and waited for."""
+    spent = times()
+    return spent.children_user + spent.children_system
+
+
+def cpu_seconds() -> float:
+    """Processor time of this process and its copies so far, from an arbitrary zero."""
+    return process_time() + copies.spent_s
+
+
 def processor_seconds() -> float:
-    """Processor time of this process so far, from an arbitrary zero."""
-    return process_time() - compiling.spent[0]
+    """The same without that in which compiled code is made or read."""
+    return cpu_seconds() - compiling.spent[0]
 
 
 class Team:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,21 @@ LOADS = "hardly longer than loads of the weights of all layers; no other way loa
 """Why a program is taken without a look at other ways."""
 
 
-def is_near(program: Program, gap: float) -> bool:
+@dataclass(frozen=True)
+class Figures:
+    """What is kept of a program that was tried: see `Program`."""
+
+    predicted: Mapping[str, float]
+    lower_bound: Mapping[str, float]
+    refused: tuple[str, ...]
+
+
+def figures_of(program: Program) -> Figures:
+    """Of a program that need not be kept itself."""
+    return Figures(program.predicted, program.lower_bound, program.refused)
+
+
+def is_near(program: Program | Figures, gap: float) -> bool:
     """Whether a program is as near to the bound of all as makes other ways not worth a try."""
     return bool(program.lower_bound) and program.predicted["cycles"] <= (1 + gap) * program.lower_bound["cycles"]
 

@@ -26,6 +26,7 @@ from .lowering import Lowering
 from .models import Progress, compile_module, load_model
 from .pipelines import AUTO, SCHEDULE, CompileOptions, Room, Target, is_schedule_file, pipeline_of, pipeline_text
 from .schedule_ways import fastest_schedule
+from .side_by_side import outcomes
 
 if TYPE_CHECKING:
     from ..backends.program import Program
@@ -226,11 +227,18 @@ def best_groups(
     The program's `candidates` tell of each.  A request to stop ends it with the best so far, which is not proven.
     """
     choice = Choice()
+
+    def compiled(method: str) -> Program:
+        tell = None if progress is None else partial(_named, progress, method or LAYER_BY_LAYER)
+        tried = replace(options, partition=method, prove=False, dump=None, jobs=1)
+        return compile_module(load_model(module), target, tried, tell, name)
+
     with stoppable():
-        for method in ("", *CANDIDATES):
-            tell = None if progress is None else partial(_named, progress, method or LAYER_BY_LAYER)
-            tried = replace(options, partition=method, prove=False, dump=None)
-            choice.compare(method, partial(compile_module, load_model(module), target, tried, tell, name))
+        for method, made in outcomes(compiled, ("", *CANDIDATES), options.jobs):
+            if isinstance(made, TilewrightError):
+                choice.refuse(method, made)
+            else:
+                choice.take(method, made.predicted, made)
     stop_unless(choice.best)
     if choice.best is None:
         raise choice.errors[0]

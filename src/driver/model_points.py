@@ -19,6 +19,7 @@ from ..machine import Machine
 from ..resources import Resources, identical
 from .models import Progress, compile
 from .pipelines import CompileOptions
+from .side_by_side import outcomes, told_here
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -44,18 +45,21 @@ def compile_points(
     options = options or CompileOptions()
     held = Resources()
     programs: dict[str, Program] = {}
-    for name, shapes in points.items():
+    tell = told_here(progress)
 
-        def report(what: str, done: int, total: int, point: str = name) -> None:
-            if progress is not None:
-                progress(f"{point}: {what}", done, total)
+    def compiled(name: str) -> Program:
+        def report(what: str, done: int, total: int) -> None:
+            if tell is not None:
+                tell(f"{name}: {what}", done, total)
 
         dump = options.dump / folder_name(name) if options.dump is not None else None
-        try:
-            program = compile(model, target, shapes=shapes, options=replace(options, dump=dump), progress=report)
-        except TilewrightError as error:
-            error.subject = f"{name}: {error.subject}"
-            raise
+        own = replace(options, dump=dump, jobs=options.jobs if len(points) == 1 else 1)
+        return compile(model, target, shapes=points[name], options=own, progress=report)
+
+    for name, program in outcomes(compiled, list(points), options.jobs):
+        if isinstance(program, TilewrightError):
+            program.subject = f"{name}: {program.subject}"
+            raise program
         programs[name] = replace(program, constants=_interned(program.constants, held))
     return programs
 

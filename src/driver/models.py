@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from math import prod
@@ -18,6 +17,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ..algebra.element import Array
 from ..arrays import Comparison, verdict, write_arrays
+from ..costs.clock import cpu_seconds
 from ..dialects.types import element_bytes
 from ..errors import InfeasibleError, TilewrightError, check_type
 from ..files import file_error, make_folder, text_error
@@ -37,6 +37,7 @@ from .model_kinds import MODEL_KINDS, check_kind
 from .pipelines import AUTO, INTEGER_PART, CompileOptions, Target, parse_passes, pipeline_of, pipeline_text
 from .run_arrays import check_given, choose_inputs, judge, read_expected, rows_of_inputs, rows_of_program
 from .run_options import RunOptions, against_flat
+from .side_by_side import told_here
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def compile(
         check_machine(target)
         place_machine(lowered, target)
     named = target if isinstance(target, Machine) else str(target)
-    program = compile_module(lowered, named, options, progress, _name_of(model))
+    program = compile_module(lowered, named, options, told_here(progress), _name_of(model))
     return replace(program, origin=_origin(model, shapes, options))
 
 
@@ -202,8 +203,7 @@ def _origin(model: Model, shapes: InputShapes | None, options: CompileOptions) -
     """What a model was compiled from, as plain data: nothing for one that has no name."""
     if not isinstance(model, str | Path):
         return {}
-    given = {key: value for key, value in asdict(options).items() if key != "dump"}
-    return {"model": str(model), "shapes": asdict(shapes or InputShapes()), "options": given}
+    return {"model": str(model), "shapes": asdict(shapes or InputShapes()), "options": options.lasting}
 
 
 def _name_of(model: Model) -> str:
@@ -333,7 +333,7 @@ def run(
     check_type("model", model, (str, Path), f"{MODEL_KINDS}, or a folder that `compile` wrote")
     check_type("options", options, (RunOptions, type(None)), "RunOptions")
     options = options or RunOptions()
-    start = time.process_time()
+    start = cpu_seconds()
     compiled = not is_kernel(str(model)) and Path(model).is_dir()
     if compiled and shapes is not None:
         shapes.refuse(str(model))
@@ -363,7 +363,7 @@ def run(
         write_report(options.report, program, result, program.title or Path(model).name)
     judged = judge(result.outputs, module, inputs, given, options)
     independent = _run_independently(program, inputs, result, judged.expected)
-    spent = time.process_time() - start
+    spent = cpu_seconds() - start
     known = program.predicted, outputs, trace, judged.compared_with, judged.comparison, spent, program.choice
     return RunResult(result, *known, independent, program.bounds(result.cycles), options.report, flat)
 

@@ -1,10 +1,10 @@
 """The ways from the graph to a program, one for each control model."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from xdsl.passes import ModulePass, PassPipeline
@@ -63,6 +63,9 @@ class CompileOptions:
 
     `extra_passes` are `STAGE: PASS`, separated by semicolons: the pass runs after that pass of the pipeline, each time
     that runs.  It may be any of xDSL's, ours, and those that other packages add (`universe.find_passes`).
+
+    `jobs` processes compile side by side where several ways, or points of a model, do not depend on each other.  The
+    program is the same with any number of them, as long as no time limit is reached.
     """
 
     keep_intermediates: bool = False
@@ -78,12 +81,18 @@ class CompileOptions:
     schedule: str = ""
     rounds: int = 0
     extra_passes: str = ""
+    jobs: int = 1
 
     def __post_init__(self) -> None:
-        check_fields(self, tile_rows=1, tile_columns=0, time_limit_s=0, gap=0, seed=0, rounds=0)
+        check_fields(self, tile_rows=1, tile_columns=0, time_limit_s=0, gap=0, seed=0, rounds=0, jobs=1)
         if self.schedule and self.partition not in (AUTO, SCHEDULE):
             found = f"{self.partition or 'layer by layer'!r} and {self.schedule!r}"
             raise TilewrightError("usage", "partition", "one way to choose groups", found)
+
+    @property
+    def lasting(self) -> dict[str, Any]:
+        """What the program depends on, as plain data."""
+        return {name: value for name, value in asdict(self).items() if name not in ("dump", "jobs")}
 
     @property
     def near(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
@@ -17,9 +17,10 @@ from ..passes.graph.graph_unfold import Unfolding
 from ..search.lengths import least_beside, least_price
 from ..search.reloaded_spans import kept_cuts, reloaded_spans
 from .applicable import HIDDEN_SHARES, LARGE_SHARE, Applicable
-from .choice import LOADS, is_near
+from .choice import LOADS, Figures, figures_of, is_near
 from .lowering import Lowering
 from .pipelines import Room, Target
+from .side_by_side import outcomes
 
 if TYPE_CHECKING:
     from ..backends.program import Program
@@ -93,13 +94,14 @@ def fastest_schedule(lowering: Lowering, target: Target, compiled: Callable[...,
 
 @dataclass
 class _Ways:
-    """The ways that were tried, with their programs."""
+    """The ways that were tried, with the figures of their programs; `priced` has also some that may be asked for."""
 
     lowering: Lowering
     target: Target
     compiled: Callable[..., Program]
-    found: dict[Room, Program] = field(default_factory=dict[Room, "Program"])
+    found: dict[Room, Figures] = field(default_factory=dict[Room, Figures])
     refused: dict[Room, TilewrightError] = field(default_factory=dict[Room, TilewrightError])
+    priced: dict[Room, Figures | TilewrightError] = field(default_factory=dict[Room, "Figures | TilewrightError"])
 
     def __post_init__(self) -> None:
         self.options = self.lowering.options
@@ -120,17 +122,29 @@ class _Ways:
         and those that cannot be compiled for another reason are `refused`.
         """
         if not self.found:
-            self.found[room] = self.compiled(room, dump)
+            self.first = self.compiled(room, dump)
+            self.found[room] = figures_of(self.first)
         elif room not in self.found:
-            try:
-                self.found[room] = self.compiled(room, tried=True)
-            except InfeasibleError:
-                pass
-            except TilewrightError as error:
-                self.refused[room] = error
+            self._price([room], 1)
+            priced = self.priced[room]
+            if isinstance(priced, Figures):
+                self.found[room] = priced
+            elif not isinstance(priced, InfeasibleError):
+                self.refused[room] = priced
+
+    def ahead(self, rooms: Iterable[Room]) -> None:
+        """Price ways that are likely to be asked for, where there are several processes for it."""
+        if self.options.jobs > 1 and self.is_worth_more():
+            self._price(list(dict.fromkeys(rooms)), self.options.jobs)
+
+    def _price(self, rooms: Sequence[Room], jobs: int) -> None:
+        """Figures of ways that have none yet, or why there is no program."""
+        fresh = [room for room in rooms if room not in self.priced]
+        self.priced.update(outcomes(lambda room: figures_of(self.compiled(room, tried=True)), fresh, jobs))
 
     def take_each(self, rooms: Iterable[Room]) -> None:
         """Compile in one way after another, until one is near enough to the bound."""
+        self.ahead(rooms := list(rooms))
         for room in rooms:
             if self.is_worth_more():
                 self.take(room)
@@ -143,7 +157,7 @@ class _Ways:
             except TilewrightError as error:
                 self.refused[best] = error
                 del self.found[best]
-        return self.found[best]
+        return self.first
 
     def is_worth_more(self) -> bool:
         """Whether the best is farther than the gap from the bound of all programs, and there is time."""
@@ -280,7 +294,9 @@ class _Ways:
         if base.split_heads:
             self.take_each((base._replace(late=True), base._replace(slack=0)))
             return
-        self.take(base._replace(late=True, slack=-1))
+        late = base._replace(late=True, slack=-1)
+        self.ahead([late, *(base._replace(slack=slack) for slack in SLACKS if not base.cuts)])
+        self.take(late)
         gained = self.cycles(self.best) <= (1 - LATE_GAIN) * self.cycles(base)
         for slack in () if base.cuts or gained else SLACKS:
             refused = self.found[base].refused  # its maps have less room than those that are asked about
@@ -290,8 +306,10 @@ class _Ways:
         best = self.best
         alone = best.cuts or best == Room(slack=best.slack, late=best.late)
         alone = alone or self.cycles(Room()) > PLAIN_SHARE * self.cycles(best)
-        for room in (best,) if alone else (Room(), best):
-            self.take(room._replace(rows_first=False))
+        rooms = [room._replace(rows_first=False) for room in ((best,) if alone else (Room(), best))]
+        self.ahead(rooms)
+        for room in rooms:
+            self.take(room)
         self.take_each([self.best._replace(rows_inside=False)] if not self.best.rows_first else ())
         self.spread()
         self.split_finer()

@@ -98,9 +98,8 @@ def key_of(point: Point) -> str:
     """A hash of the model (its bytes, of a file), the machine, shapes, options, versions of tilewright and of costs."""
     path = Path(point.model)
     model = hash_of(path) if path.suffix and path.is_file() else point.model
-    options = {name: value for name, value in asdict(point.options).items() if name != "dump"}
     costs = {name: version_of(name) for name in point.costs}
-    whole = [model, print_target(point.machine), asdict(point.shapes), options, _version(), costs]
+    whole = [model, print_target(point.machine), asdict(point.shapes), point.options.lasting, _version(), costs]
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 

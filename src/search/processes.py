@@ -12,7 +12,7 @@ from threading import Thread
 from time import monotonic
 from typing import Any, Generic, TypeVar, cast
 
-from ..costs.clock import team
+from ..costs.clock import children_seconds, copies, team
 from ..interruption import Interrupted, answer_with_best, listen, requested, stop_if_cause_of, stoppable, whole
 
 Item = TypeVar("Item")
@@ -24,7 +24,10 @@ GRACE_S = 5.0
 PR_SET_PDEATHSIG = 1
 """Of Linux's prctl: the signal that a process gets when its parent ends."""
 
-_CONTEXT = get_context("spawn")
+FORKS = sys.platform == "linux"
+"""Whether processes may begin as copies of this one."""
+
+_SPAWN = get_context("spawn")
 
 _PACKAGE = logging.getLogger(__name__.partition(".")[0])
 
@@ -72,22 +75,26 @@ def in_processes(
     note: Callable[[int, Result], None],
     *,
     together: bool = False,
+    copied: bool = False,
 ) -> None:
     """Call `note(place, result)` with `work(items[place])` as each ends, of `jobs` processes side by side.
 
     `work` and `items` are pickled.  With `together` the time limits (`clock.Limit`) of all are one limit: what they
-    spend is added up.  When this process is asked to stop, so are they; what they answer with then is noted, too.  An
-    error in a process is raised here, after all were ended; what a process warns of is warned of here.
+    spend is added up.  With `copied` processes begin as copies of this one (where it `FORKS`), so that `work` need not
+    be pickled and has all that this process has in memory.  When this process is asked to stop, so are they; what they
+    answer with then is noted, too.  An error in a process is raised here, after all were ended; what a process warns of
+    is warned of here.
     """
     count = min(jobs, len(items))
-    spent = _CONTEXT.RawArray("d", count) if together else None
+    spent = _SPAWN.RawArray("d", count) if together else None
     workers: list[_Worker[Item]] = []
+    children_s = children_seconds()
     waiting = iter(range(len(items)))
     try:
         with stoppable():
             for place in range(count):
                 with whole():
-                    workers.append(_start(work, spent, place))
+                    workers.append(_start(work, spent, place, copied))
             busy = [worker for worker in workers if _give(worker, items, waiting)]
             while busy:
                 busy = _collect(busy, items, waiting, note)
@@ -99,12 +106,15 @@ def in_processes(
         for worker in workers:
             worker.process.join()
             worker.pipe.close()
+        if copied:
+            copies.add_since(children_s)
 
 
-def _start(work: Callable[..., Any], spent: Any, place: int) -> _Worker[Any]:
+def _start(work: Callable[..., Any], spent: Any, place: int, copied: bool) -> _Worker[Any]:
     """A process that hears no SIGINT, which a terminal sends to all processes: the parent asks it to stop."""
-    here, there = _CONTEXT.Pipe()
-    child = _CONTEXT.Process(target=_serve, args=(work, there, spent, place, os.getpid()), daemon=True)
+    here, there = _SPAWN.Pipe()
+    context = get_context("fork") if copied else _SPAWN
+    child = context.Process(target=_serve, args=(work, there, spent, place, os.getpid()), daemon=True)
     heard = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         child.start()
@@ -171,7 +181,8 @@ def _serve(work: Callable[[Any], Any], pipe: connection.Connection, spent: Any, 
     """The life of a process: items come in, answers go out, until nobody sends any more."""
     _end_with(parent)
     warned = _Kept()
-    _PACKAGE.addHandler(warned)
+    logging.root.handlers.clear()  # of the parent, where this process is a copy
+    _PACKAGE.handlers[:] = [warned]
     try:
         listen()
         answer_with_best()

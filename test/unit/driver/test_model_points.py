@@ -1,5 +1,6 @@
 """A model at several points of its open extents: programs as if each were compiled alone, weights held once."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from tilewright import compile, simulate
 from tilewright.backends.program import SHARED, load_program
+from tilewright.costs.clock import copies
 from tilewright.driver import CompileOptions
 from tilewright.driver.model_points import compile_points, save_points
 from tilewright.errors import TilewrightError
@@ -47,6 +49,21 @@ def test_programs_are_those_of_each_point(average: bool, tmp_path: Path):
         x = {"x": np.random.default_rng(1).standard_normal((1, 4, 4, shapes.dims["w"]), np.float32)}
         results: list[Any] = [simulate(program, x).outputs["y"] for program in (loaded, alone)]
         np.testing.assert_array_equal(*results)
+
+
+def test_processes_compile_the_same_points():
+    """What differs is told of the first point at fault, and their processor seconds count."""
+    one, several = (
+        compile_points(model(), "edge16", points(4, 8, 12), options=replace(QUICK, jobs=jobs)) for jobs in (1, 2)
+    )
+    assert list(several) == list(one) == ["w=4", "w=8", "w=12"]
+    assert [program.code for program in several.values()] == [program.code for program in one.values()]
+    assert [program.origin for program in several.values()] == [program.origin for program in one.values()]
+    spent_s, unknown = copies.spent_s, {f"v={v}": InputShapes(dims={"v": v}) for v in (1, 2)}
+    with pytest.raises(TilewrightError) as refused:
+        compile_points(model(), "edge16", points(4) | unknown, options=replace(QUICK, jobs=2))
+    assert refused.value.subject.startswith("v=1: ")
+    assert copies.spent_s > spent_s
 
 
 def test_weights_lie_on_the_disk_once(tmp_path: Path):

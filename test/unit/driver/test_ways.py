@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,18 @@ def test_a_block_of_bert_ends_near_its_bound():
     """Attention split into heads, whose first pieces are made while weights come, takes most of what is gained."""
     program = tilewright.compile("bert_base_block", "edge16")
     assert program.predicted["cycles"] <= 1.05 * program.lower_bound["cycles"]
+
+
+@pytest.mark.parametrize("partition", ["auto", "best"])
+def test_any_number_of_processes_compiles_the_same(partition: str):
+    """The program, what it was chosen from, and what it was compiled from."""
+    options = CompileOptions(partition=partition, gap=0.0, prove=False)
+    one, several = (
+        tilewright.compile(hostile(1, integers=False), "edge16", options=each)
+        for each in (options, replace(options, jobs=3))
+    )
+    assert len(one.candidates) > 1
+    assert several.code == one.code
+    assert several.candidates == one.candidates
+    assert several.why == one.why
+    assert several.origin == one.origin
