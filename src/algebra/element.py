@@ -56,6 +56,11 @@ def limits(dtype: np.dtype[Any]) -> tuple[int, int]:
     return int(info.min), int(info.max)
 
 
+def least(dtype: np.dtype[Any]) -> float:
+    """The least value of a type: minus infinity of floats."""
+    return -np.inf if is_float(dtype) else limits(dtype)[0]
+
+
 def float_limits(dtype: np.dtype[Any]) -> tuple[float, float]:
     """The least and the greatest finite number of a type."""
     info = ml_dtypes.finfo(dtype)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra.element import Array, is_float, limits
+from ..algebra.element import Array, is_float, least, limits
 from ..algebra.functions import call_function
 from ..dialects.graph import UnaryKind
 from ..errors import TilewrightError
@@ -109,8 +109,7 @@ def pool(
 ) -> Array:
     """Maximum, sum or average over windows; elements outside of `x` take no part."""
     if kind == "max":
-        lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-        return _fold(np.maximum, windows(x, kernel, strides, pads, dilations, lowest))
+        return _fold(np.maximum, windows(x, kernel, strides, pads, dilations, least(x.dtype)))
     sums = x.astype(np.int32) if x.dtype.itemsize == 1 else x
     total = _fold(np.add, windows(sums, kernel, strides, pads, dilations, 0))
     if kind == "sum":

@@ -188,6 +188,14 @@ def places_of(node: Node, indices: Array, extent: Array | int) -> Array:
     return np.where(indices < 0, indices + extent, indices)
 
 
+def index_depth(node: Node, indices: Shape, rank: int, batch: int = 0) -> int:
+    """How many axes, behind `batch` ones, the indices of GatherND or ScatterND in a tensor of `rank` axes are for."""
+    depth = indices[-1] if indices else 0
+    if not 0 <= batch < max(1, len(indices)) or not 1 <= depth <= rank - batch:
+        raise node.error("indices that fit the input's rank", f"shape {list(indices)}", kind="shape")
+    return depth
+
+
 def window_pads(
     node: Node, extents: Sequence[int], kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -14,18 +14,18 @@ from .scope import Node, Scope
 
 Operand = SSAValue | float
 
-MAX_CONSTANT = 1 << 25
-"""How many elements a constant that the importer makes may have."""
+MAX_CONSTANT, MAX_COMPARED = 1 << 25, 1 << 27
+"""How many elements a constant that the importer makes may have, and how many may be looked at for run-time indices."""
 
 BINARY = ("add", "sub", "mul", "div", "max", "min", "pow", "mod")
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
-def check_constant_size(node: Node, *extents: int) -> None:
+def check_constant_size(node: Node, *extents: int, most: int = MAX_CONSTANT, what: str = "counted") -> None:
     """Refuse a constant of too many elements before it is made."""
-    if prod(extents) > MAX_CONSTANT:
+    if prod(extents) > most:
         found = " by ".join(map(str, extents))
-        raise node.error(f"at most {MAX_CONSTANT} elements to be counted", found, kind="limit")
+        raise node.error(f"at most {most} elements to be {what}", found, kind="limit")
 
 
 class Formulas:
@@ -122,11 +122,7 @@ class Formulas:
 
     def part(self, x: SSAValue, axis: int, start: int, size: int) -> SSAValue:
         """`size` elements of an axis from `start` on."""
-        shape = shape_of(x)
-        if size == shape[axis]:
-            return x
-        starts = [start if i == axis else 0 for i in range(len(shape))]
-        return self.scope.emit(graph.SliceOp(x, starts=starts, sizes=(*shape[:axis], size, *shape[axis + 1 :])))
+        return x if size == shape_of(x)[axis] else self.scope.part(x, axis, start, size)
 
     def gather(self, x: SSAValue, indices: Array, axis: int) -> SSAValue:
         """Elements of an axis at constant indices."""

@@ -6,11 +6,12 @@ from math import prod
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ...algebra.element import Array
+from ...algebra.element import Array, least
 from ...dialects.types import dtype_of, element_of, shape_of
 from . import arguments
 from .formulas import Formulas, check_constant_size
 from .load import check_size
+from .reductions import rows_and_axis
 from .scope import Node, Scope, Value
 
 MAX_STEPS = 64
@@ -48,9 +49,7 @@ def gather_nd(scope: Scope, node: Node) -> Sequence[Value]:
     """GatherND with constant indices."""
     x, batch = scope.tensor(node, 0), node.integer("batch_dims", 0)
     shape, given = shape_of(x), scope.constant(node, 1)
-    depth = given.shape[-1] if given.ndim else 0
-    if not 0 <= batch < len(shape) or not 1 <= depth <= len(shape) - batch:
-        raise node.error("indices that fit the input's rank", f"shape {list(given.shape)}", kind="shape")
+    depth = arguments.index_depth(node, given.shape, len(shape), batch)
     indices = arguments.places_of(node, scope.constant(node, 1), np.asarray(shape[batch : batch + depth]))
     numbers = _numbered(node, shape)
     if not batch:
@@ -75,9 +74,7 @@ def scatter_elements(scope: Scope, node: Node) -> Sequence[Value]:
 def scatter_nd(scope: Scope, node: Node) -> Sequence[Value]:
     """ScatterND with constant indices."""
     shape, given = scope.shape(node, 0), scope.constant(node, 1)
-    depth = given.shape[-1] if given.ndim else 0
-    if not 1 <= depth <= len(shape):
-        raise node.error("indices that fit the input's rank", f"shape {list(given.shape)}", kind="shape")
+    depth = arguments.index_depth(node, given.shape, len(shape))
     indices = arguments.places_of(node, scope.constant(node, 1), np.asarray(shape[:depth]))
     targets = _numbered(node, shape)[tuple(np.moveaxis(indices, -1, 0))]
     return (_scattered(scope, node, np.asarray(targets).reshape(-1)),)
@@ -237,19 +234,11 @@ def extreme_place(make: Formulas, x: SSAValue, axis: int, kind: str, last: bool 
 
 def hardmax(scope: Scope, node: Node) -> Sequence[Value]:
     """Hardmax: 1 at the first largest element; before opset 13 over all axes from `axis` on together."""
-    make, x = Formulas(scope, node), scope.tensor(node, 0)
-    shape = shape_of(x)
-    if node.version < 13:
-        axis = arguments.axis_of(node, node.integer("axis", 1), len(shape), one_past=True)
-        flat = make.reshape(x, (prod(shape[:axis]), prod(shape[axis:])))
-        return (make.reshape(_one_hot(make, flat, 1), shape),)
-    return (_one_hot(make, x, arguments.axis_of(node, node.integer("axis", -1), len(shape))),)
-
-
-def _one_hot(make: Formulas, x: SSAValue, axis: int) -> SSAValue:
-    extent, rank = shape_of(x)[axis], len(shape_of(x))
-    places = make.counting(extent, axis, rank, np.int32)
-    return make.cast(make.binary("eq", places, extreme_place(make, x, axis, "max")), np.float32)
+    make = Formulas(scope, node)
+    x, axis = rows_and_axis(make)
+    places = make.counting(shape_of(x)[axis], axis, len(shape_of(x)), np.int32)
+    found = make.cast(make.binary("eq", places, extreme_place(make, x, axis, "max")), np.float32)
+    return (make.reshape(found, scope.shape(node, 0)),)
 
 
 def one_hot(scope: Scope, node: Node) -> Sequence[Value]:
@@ -337,6 +326,4 @@ def top_k(scope: Scope, node: Node) -> Sequence[Value]:
 
 def _chosen(make: Formulas, chosen: SSAValue, x: SSAValue) -> SSAValue:
     """Along axis 1, the one element that is chosen."""
-    dtype = dtype_of(element_of(x))
-    lowest = -np.inf if dtype.kind == "f" else int(np.iinfo(dtype).min)
-    return make.reduce("max", make.select(chosen, x, lowest), [1], keepdims=False)
+    return make.reduce("max", make.select(chosen, x, least(dtype_of(element_of(x)))), [1], keepdims=False)

@@ -1,6 +1,7 @@
 """Comparisons, logic, choices, remainders and bits; bool is ui8 of 0 and 1."""
 
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -72,9 +73,7 @@ def mod(scope: Scope, node: Node) -> Sequence[Value]:
     for index in (0, 1):
         scope.require_type(node, index, NUMBERS)
     make, x, y = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 1)
-    if not node.integer("fmod", 0):
-        return (make.binary("mod", x, y),)
-    if scope.dtype(node, 0).kind == "u":
+    if not node.integer("fmod", 0) or scope.dtype(node, 0).kind == "u":
         return (make.binary("mod", x, y),)
     if scope.dtype(node, 0).kind == "i":  # the smallest number has no magnitude of its type
         x, y = make.cast(x, np.int64), make.cast(y, np.int64)
@@ -84,10 +83,8 @@ def mod(scope: Scope, node: Node) -> Sequence[Value]:
 
 def mean(scope: Scope, node: Node) -> Sequence[Value]:
     """Mean of any number of tensors."""
-    make, total = Formulas(scope, node), scope.tensor(node, 0)
-    for index in range(1, len(node.inputs)):
-        total = make.add(total, scope.tensor(node, index))
-    return (make.div(total, float(len(node.inputs))),)
+    make, count = Formulas(scope, node), len(node.inputs)
+    return (make.div(reduce(make.add, map(make.operand, range(count))), float(count)),)
 
 
 def bit_shift(scope: Scope, node: Node) -> Sequence[Value]:

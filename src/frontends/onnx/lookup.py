@@ -10,10 +10,11 @@ from math import prod
 import numpy as np
 from xdsl.ir import BlockArgument, SSAValue
 
+from ...algebra.element import least
 from ...dialects import graph
 from ...dialects.types import dtype_of, element_of, shape_of
 from . import arguments
-from .formulas import Formulas
+from .formulas import MAX_COMPARED, Formulas, check_constant_size
 from .reductions import product
 from .scope import Node, Scope, Value
 from .types import wider
@@ -21,19 +22,13 @@ from .types import wider
 EXACT_PLACES = 1 << 24
 """Places below this are exact in f32."""
 
-MAX_COMPARED = 1 << 27
-"""How many elements may be looked at one by one."""
-
 
 def _least(like: SSAValue) -> float:
-    dtype = dtype_of(element_of(like))
-    return float("-inf") if dtype.kind == "f" else int(np.iinfo(dtype.name).min)
+    return least(dtype_of(element_of(like)))
 
 
 def _check_compared(node: Node, *extents: int) -> None:
-    if prod(extents) > MAX_COMPARED:
-        found = " by ".join(map(str, extents))
-        raise node.error(f"at most {MAX_COMPARED} elements to be looked at for run-time indices", found, kind="limit")
+    check_constant_size(node, *extents, most=MAX_COMPARED, what="looked at for run-time indices")
 
 
 def _places(make: Formulas, index: SSAValue, extent: int) -> SSAValue:
@@ -106,9 +101,7 @@ def gather_nd(scope: Scope, node: Node) -> Sequence[Value]:
     x, found_by_rows = _table(make)
     batch = node.integer("batch_dims", 0)
     shape, given = shape_of(x), shape_of(index)
-    depth = given[-1] if given else 0
-    if not 0 <= batch < len(given) or not 1 <= depth <= len(shape) - batch:
-        raise node.error("indices that fit the input's rank", f"shape {list(given)}", kind="shape")
+    depth = arguments.index_depth(node, given, len(shape), batch)
     places = _linear(make, index, shape[batch : batch + depth])
     if batch:
         own = np.arange(prod(given[:batch])) * prod(shape[batch : batch + depth])
@@ -169,9 +162,7 @@ def scatter_nd(scope: Scope, node: Node) -> Sequence[Value]:
     """ScatterND: each row of the table of places looks for its updates."""
     make, x, index = Formulas(scope, node), scope.tensor(node, 0), scope.tensor(node, 1)
     shape, given = shape_of(x), shape_of(index)
-    depth = given[-1] if given else 0
-    if not 1 <= depth <= len(shape):
-        raise node.error("indices that fit the input's rank", f"shape {list(given)}", kind="shape")
+    depth = arguments.index_depth(node, given, len(shape))
     extent, width, count = prod(shape[:depth]), prod(shape[depth:]), prod(given[:-1])
     _check_compared(node, extent, width, count)
     places = make.reshape(_linear(make, index, shape[:depth]), (count, 1, 1))

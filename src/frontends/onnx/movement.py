@@ -116,12 +116,10 @@ def split(scope: Scope, node: Node) -> Sequence[Value]:
     sizes = arguments.split_sizes(node, _reader(scope, node), shape[axis])
     results: list[Value] = []
     for index, (name, size) in enumerate(zip(node.outputs, sizes, strict=True)):
-        starts = tuple(sum(sizes[:index]) if i == axis else 0 for i in range(len(shape)))
-        extents = (*shape[:axis], size, *shape[axis + 1 :])
-        if not size:
-            results.append(np.zeros(extents, scope.dtype(node, 0)))
-            continue
-        results.append(scope.emit(graph.SliceOp(x, starts=starts, sizes=extents), name))
+        if size:
+            results.append(scope.part(x, axis, sum(sizes[:index]), size, name))
+        else:
+            results.append(np.zeros((*shape[:axis], 0, *shape[axis + 1 :]), scope.dtype(node, 0)))
     return results
 
 

@@ -65,13 +65,14 @@ def _signed(make: Formulas, x: SSAValue) -> tuple[SSAValue, int]:
     return make.cast(make.sub(make.cast(x, np.int32), 128), np.int8), 128
 
 
-def _zero(make: Formulas, index: int, shape: Sequence[int]) -> SSAValue | None:
-    """The zero point at an input, in i32, one number or under `shape`; None where it is not given or 0."""
+def _zero(make: Formulas, index: int, shape: Sequence[int], taken: int = 0) -> SSAValue | None:
+    """The zero point at an input less what was `taken`, in i32, one number or under `shape`; None where that is 0."""
     scope, node = make.scope, make.node
     if not node.has_input(index) or (scope.is_constant(node, index) and not scope.constant(node, index).any()):
-        return None
+        return make.constant(np.asarray(-taken, np.int32)) if taken else None
     value = make.cast(make.operand(index), np.int32)
-    return make.reshape(value, () if prod(shape_of(value)) == 1 else shape)
+    zero = make.reshape(value, () if prod(shape_of(value)) == 1 else shape)
+    return make.sub(zero, taken) if taken else zero
 
 
 def _product(make: Formulas, a: int, b: int, a_zero: int, b_zero: int) -> SSAValue:
@@ -82,9 +83,7 @@ def _product(make: Formulas, a: int, b: int, a_zero: int, b_zero: int) -> SSAVal
     if min(map(len, shapes)) < 2:
         raise make.node.error("matrices", f"{list(shapes[0])} and {list(shapes[1])}")
     az = _zero(make, a_zero, (*shapes[0][:-1], 1) if len(shapes[0]) == 2 else (shapes[0][-2], 1))
-    bz = _zero(make, b_zero, (1, shapes[1][-1]))
-    if taken:
-        bz = make.constant(np.asarray(-taken, np.int32)) if bz is None else make.sub(bz, taken)
+    bz = _zero(make, b_zero, (1, shapes[1][-1]), taken)
     total = make.matmul(left, right)
     rows = make.reduce("sum", left, [len(shapes[0]) - 1])
     columns = make.reduce("sum", right, [len(shapes[1]) - 2])
@@ -233,9 +232,7 @@ def _conv(make: Formulas, x_at: int, w_at: int, x_zero: int, w_zero: int) -> SSA
         return make.sub(sums, make.reshape(added, along))
 
     total = summed(w, scope.constant(node, w_at).astype(np.int32) - taken if scope.is_constant(node, w_at) else None)
-    wz = _zero(make, w_zero, along)
-    if taken:
-        wz = make.constant(np.asarray(-taken, np.int32)) if wz is None else make.sub(wz, taken)
+    wz = _zero(make, w_zero, along, taken)
     if wz is None:
         return total
     ones = np.ones(shape_of(w), np.int8)

@@ -149,7 +149,7 @@ def _functions(make: Formulas, index: int, count: int) -> list[Function]:
     names = node.texts("activations", defaults * count)
     if len(names) != len(defaults) * count:
         raise node.error(f"{len(defaults) * count} activations", str(names), kind="parse")
-    alphas, betas = list(node.reals("activation_alpha", ())), list(node.reals("activation_beta", ()))
+    alphas, betas = node.reals("activation_alpha"), node.reals("activation_beta")
     made: list[Function] = []
     for name in names:
         numbers = ACTIVATIONS.get(name.lower())

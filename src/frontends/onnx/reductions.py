@@ -78,16 +78,21 @@ def product(make: Formulas, x: SSAValue, axis: int) -> SSAValue:
     return x
 
 
+def rows_and_axis(make: Formulas) -> tuple[SSAValue, int]:
+    """Input 0 and an axis of it; before opset 13 a matrix, whose rows are all axes from that on."""
+    node, x = make.node, make.operand(0)
+    shape, old = shape_of(x), node.version < 13
+    axis = axis_of(node, node.integer("axis", 1 if old else -1), len(shape), one_past=old)
+    return (make.reshape(x, (prod(shape[:axis]), prod(shape[axis:]))), 1) if old else (x, axis)
+
+
 def log_softmax(scope: Scope, node: Node) -> Sequence[Value]:
     """`x - max - log(sum(exp(x - max)))` along an axis; before opset 13 over all axes from `axis` on together."""
-    make, x = Formulas(scope, node), scope.tensor(node, 0)
-    shape = shape_of(x)
-    axis = axis_of(node, node.integer("axis", -1 if node.version >= 13 else 1), len(shape), one_past=node.version < 13)
-    if node.version < 13:
-        x, axis = make.reshape(x, (prod(shape[:axis]), prod(shape[axis:]))), 1
+    make = Formulas(scope, node)
+    x, axis = rows_and_axis(make)
     centred = make.sub(x, make.reduce("max", x, [axis]))
     result = make.sub(centred, make.unary("log", make.reduce("sum", make.unary("exp", centred), [axis])))
-    return (make.reshape(result, shape),)
+    return (make.reshape(result, scope.shape(node, 0)),)
 
 
 def lp_normalization(scope: Scope, node: Node) -> Sequence[Value]:
@@ -104,11 +109,7 @@ def lp_normalization(scope: Scope, node: Node) -> Sequence[Value]:
 def instance_normalization(scope: Scope, node: Node) -> Sequence[Value]:
     """InstanceNormalization over the axes behind the channels."""
     make, x = Formulas(scope, node), scope.tensor(node, 0)
-    shape = shape_of(x)
-    mean, variance = moments(make, x, range(2, len(shape)))
-    deviation = make.unary("sqrt", make.add(variance, node.real("epsilon", 1e-5)))
-    scale, bias = (make.reshape(make.operand(i), (shape[1], *(1,) * (len(shape) - 2))) for i in (1, 2))
-    return (make.add(make.mul(make.div(make.sub(x, mean), deviation), scale), bias),)
+    return (_normalised(make, *moments(make, x, range(2, len(shape_of(x))))),)
 
 
 def moments(make: Formulas, x: SSAValue, axes: Sequence[int]) -> tuple[SSAValue, SSAValue]:
@@ -120,19 +121,14 @@ def moments(make: Formulas, x: SSAValue, axes: Sequence[int]) -> tuple[SSAValue,
 
 def batch_training(scope: Scope, node: Node) -> Sequence[Value]:
     """BatchNormalization in training mode as of opset 14: statistics of the batch, and running ones."""
-    make = Formulas(scope, node)
-    x, scale, bias, mean, variance = (make.operand(i) for i in range(5))
+    make, x = Formulas(scope, node), scope.tensor(node, 0)
     shape, momentum = shape_of(x), node.real("momentum", 0.9)
     found = moments(make, x, [i for i in range(len(shape)) if i != 1])
-    deviation = make.unary("sqrt", make.add(found[1], node.real("epsilon", 1e-5)))
-    along = (shape[1], *(1,) * (len(shape) - 2))
-    normal = make.div(make.sub(x, found[0]), deviation)
-    result = make.add(make.mul(normal, make.reshape(scale, along)), make.reshape(bias, along))
     running = [
         make.add(make.mul(old, momentum), make.mul(make.reshape(new, (shape[1],)), 1 - momentum))
-        for old, new in zip((mean, variance), found, strict=True)
+        for old, new in zip(map(make.operand, (3, 4)), found, strict=True)
     ]
-    return (result, *running)
+    return (_normalised(make, *found), *running)
 
 
 def batch_normalization(scope: Scope, node: Node) -> Sequence[Value]:
@@ -143,61 +139,39 @@ def batch_normalization(scope: Scope, node: Node) -> Sequence[Value]:
         raise node.error("inference (training_mode 0, one output)", "training")
     if node.version < 9 and not node.integer("spatial", 1):
         raise node.error("spatial 1", "spatial 0")
-    x, *parameters = (scope.tensor(node, i) for i in range(5))
-    epsilon = node.real("epsilon", 1e-5)
+    make = Formulas(scope, node)
+    x, *parameters = map(make.operand, range(5))
     if all(scope.is_constant(node, i) for i in range(1, 5)):
-        return (scope.emit(graph.BatchNormOp(x, *parameters, epsilon=epsilon), node.outputs[0]),)
-    return (_batch_norm_written_out(scope, node, x, parameters, epsilon),)
+        op = graph.BatchNormOp(x, *parameters, epsilon=node.real("epsilon", 1e-5))
+        return (scope.emit(op, node.outputs[0]),)
+    return (_normalised(make, *(_channelwise(make, value) for value in parameters[2:])),)
 
 
-def _batch_norm_written_out(
-    scope: Scope, node: Node, x: SSAValue, parameters: list[SSAValue], epsilon: float
-) -> SSAValue:
-    name, rank = node.outputs[0], len(shape_of(x))
-    scale, bias, mean, variance = parameters
-    inverse = _inverse_root(scope, node, variance, epsilon, f"{name}.inverse")
-    factor = scope.emit(graph.BinaryOp("mul", scale, inverse), f"{name}.factor")
-
-    def channelwise(value: SSAValue, part: str) -> SSAValue:
-        return scope.emit(graph.ReshapeOp(value, (*shape_of(value), *(1,) * (rank - 2))), f"{name}.{part}")
-
-    centred = scope.emit(graph.BinaryOp("sub", x, channelwise(mean, "mean")), f"{name}.centred")
-    scaled = scope.emit(graph.BinaryOp("mul", centred, channelwise(factor, "scale")), f"{name}.scaled")
-    return scope.emit(graph.BinaryOp("add", scaled, channelwise(bias, "bias")), name)
+def _channelwise(make: Formulas, value: SSAValue) -> SSAValue:
+    """Numbers of channels as they broadcast to input 0."""
+    return make.reshape(value, (*shape_of(value), *(1,) * (len(make.scope.shape(make.node, 0)) - 2)))
 
 
-def _inverse_root(scope: Scope, node: Node, variance: SSAValue, epsilon: float, name: str) -> SSAValue:
-    """1 / sqrt(variance + epsilon)."""
-    small = scope.literal(node, np.full((1,) * len(shape_of(variance)), epsilon, np.float32))
-    shifted = scope.emit(graph.BinaryOp("add", variance, small), f"{name}.shifted")
-    root = scope.emit(graph.UnaryOp("sqrt", shifted), f"{name}.root")
-    return scope.emit(graph.UnaryOp("reciprocal", root), name)
+def _normalised(make: Formulas, mean: SSAValue, variance: SSAValue) -> SSAValue:
+    """Input 0 less the mean, by the deviation; times input 1 and plus input 2, of channels."""
+    deviation = make.unary("sqrt", make.add(variance, make.node.real("epsilon", 1e-5)))
+    scale, bias = (_channelwise(make, make.operand(i)) for i in (1, 2))
+    return make.add(make.mul(make.div(make.sub(make.operand(0), mean), deviation), scale), bias)
 
 
 def layer_normalization(scope: Scope, node: Node) -> Sequence[Value]:
     """LayerNormalization; mean and inverse deviation are computed apart where they are asked for."""
-    x = scope.tensor(node, 0)
+    make, x = Formulas(scope, node), scope.tensor(node, 0)
     rank = len(shape_of(x))
     axis, epsilon = axis_of(node, node.integer("axis", -1), rank), node.real("epsilon", 1e-5)
-    scale, bias = (_expanded(scope, scope.optional_tensor(node, i), shape_of(x)[axis:]) for i in (1, 2))
-    if scale is None:
-        raise node.error("an input 1 (the scale)", "none", kind="parse")
+    scale = make.expand(make.operand(1), shape_of(x)[axis:])
+    bias = make.expand(make.operand(2), shape_of(x)[axis:]) if node.has_input(2) else None
     op = graph.LayerNormOp(x, scale, bias, axis=axis, epsilon=epsilon)
     result = scope.emit(op, node.outputs[0])
     if len(node.outputs) == 1:
         return (result,)
-    axes, name = tuple(range(axis, rank)), node.outputs[0]
-    mean = scope.emit(graph.ReduceOp("mean", x, axes=axes, keepdims=True), f"{name}.mean")
-    centred = scope.emit(graph.BinaryOp("sub", x, mean), f"{name}.centred")
-    square = scope.emit(graph.BinaryOp("mul", centred, centred), f"{name}.square")
-    variance = scope.emit(graph.ReduceOp("mean", square, axes=axes, keepdims=True), f"{name}.variance")
-    return (result, mean, _inverse_root(scope, node, variance, epsilon, f"{name}.inverse"))
-
-
-def _expanded(scope: Scope, value: SSAValue | None, shape: tuple[int, ...]) -> SSAValue | None:
-    if value is None or shape_of(value) == shape:
-        return value
-    return scope.emit(graph.ExpandOp(value, shape))
+    mean, variance = moments(make, x, range(axis, rank))
+    return (result, mean, make.unary("reciprocal", make.unary("sqrt", make.add(variance, epsilon))))
 
 
 def softmax(scope: Scope, node: Node) -> Sequence[Value]:

@@ -5,6 +5,7 @@ matrices, axis by axis.
 """
 
 from collections.abc import Sequence
+from functools import reduce
 from math import prod
 
 import numpy as np
@@ -247,15 +248,14 @@ def _weights(make: Formulas, x: SSAValue, extent: int, kind: str, padding: str, 
         place = _inside(make, x, extent, padding, aligned)
         return make.unary("relu", make.sub(1.0, make.unary("abs", make.sub(place, make.constant(elements)))))
     low = make.unary("floor", x)
-    total: SSAValue | None = None
-    for tap in range(-1, 3):
+
+    def at(tap: int) -> SSAValue:
         place = make.add(low, float(tap))
         weight = _cubic_formula(make, make.unary("abs", make.sub(x, place)), outer=tap in (-1, 2))
         place = make.unary("rint", _inside(make, place, extent, padding, aligned))
-        part = make.mul(make.cast(make.binary("eq", place, make.constant(elements)), np.float32), weight)
-        total = part if total is None else make.add(total, part)
-    assert total is not None
-    return total
+        return make.mul(make.cast(make.binary("eq", place, make.constant(elements)), np.float32), weight)
+
+    return reduce(make.add, map(at, range(-1, 3)))
 
 
 def _cubic_formula(make: Formulas, s: SSAValue, outer: bool) -> SSAValue:
@@ -298,22 +298,19 @@ def column_to_image(scope: Scope, node: Node) -> Sequence[Value]:
     if channels * prod(block) != shape[1] or prod(counts) != shape[2] or min(counts) < 1:
         raise node.error(f"{prod(counts)} columns", f"shape {list(shape)}", kind="shape")
     parts = make.reshape(x, (shape[0] * channels, *block, *counts))
-    total: SSAValue | None = None
-    for tap in np.ndindex(*block):
+
+    def placed(tap: tuple[int, ...]) -> SSAValue:
         value = parts
         for axis, at in enumerate(tap):
             value = make.part(value, 1 + axis, int(at), 1)
         value = make.reshape(value, (shape[0] * channels, *counts))
         for axis in range(rank):
-            value = _placed(make, value, 1 + axis, int(tap[axis]) * dilations[axis], strides[axis], wide[axis])
-        total = value if total is None else make.add(total, value)
-    assert total is not None
+            apart = make.stuffed(value, 1 + axis, strides[axis])
+            start = int(tap[axis]) * dilations[axis]
+            value = make.pad(apart, 1 + axis, start, wide[axis] - start - shape_of(apart)[1 + axis])
+        return value
+
+    total = reduce(make.add, map(placed, np.ndindex(*block)))
     for axis, extent in enumerate(image):
         total = make.part(total, 1 + axis, pads[axis], extent)
     return (make.reshape(total, (shape[0], channels, *image)),)
-
-
-def _placed(make: Formulas, x: SSAValue, axis: int, start: int, stride: int, extent: int) -> SSAValue:
-    """Elements of an axis `stride` apart from `start` on, zeros elsewhere."""
-    apart = make.stuffed(x, axis, stride)
-    return make.pad(apart, axis, start, extent - start - shape_of(apart)[axis])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto, helper
@@ -59,20 +59,12 @@ class Node:
         return index < len(self.outputs) and self.outputs[index] != ""
 
     def texts(self, name: str, default: Sequence[str]) -> tuple[str, ...]:
-        """Attribute `name` as a tuple of strings."""
-        value = self.attributes.get(name)
-        given = value if isinstance(value, tuple) and value else default
-        if not all(isinstance(v, str) for v in given):
-            raise self.error(f"attribute {name} of strings", f"{value!r:.80}", kind="parse")
-        return tuple(str(v) for v in given)
+        """Attribute `name` as a tuple of strings; `default` also where it is empty."""
+        return tuple(map(str, self._list(name, str, "strings") or default))
 
-    def reals(self, name: str, default: Sequence[float]) -> tuple[float, ...]:
-        """Attribute `name` as a tuple of floats."""
-        value = self.attributes.get(name)
-        given = value if isinstance(value, tuple) else default
-        if any(isinstance(v, str) for v in given):
-            raise self.error(f"attribute {name} of floats", f"{value!r:.80}", kind="parse")
-        return tuple(float(v) for v in given)
+    def reals(self, name: str) -> list[float]:
+        """Attribute `name` as a list of floats; none where it is not given."""
+        return list(map(float, self._list(name, int | float, "floats") or ()))
 
     def graph(self, name: str) -> GraphProto:
         """The subgraph in attribute `name`."""
@@ -117,12 +109,14 @@ class Node:
 
     def optional_integers(self, name: str) -> tuple[int, ...] | None:
         """Attribute `name` as a tuple of ints, or None."""
+        values = self._list(name, int, "integers")
+        return None if values is None else tuple(map(int, values))
+
+    def _list(self, name: str, kind: Any, told: str) -> tuple[Any, ...] | None:
         value = self.attributes.get(name)
-        if value is None:
-            return None
-        if not isinstance(value, tuple) or not all(isinstance(v, int) for v in value):
-            raise self.error(f"attribute {name} of integers", f"{value!r:.80}", kind="parse")
-        return tuple(int(v) for v in value)
+        if value is not None and not (isinstance(value, tuple) and all(isinstance(v, kind) for v in value)):
+            raise self.error(f"attribute {name} of {told}", f"{value!r:.80}", kind="parse")
+        return value if isinstance(value, tuple) else None
 
 
 def decode(proto: NodeProto, position: int, version: int, values: Values | None = None) -> Node:
@@ -317,6 +311,12 @@ class Scope:
             subject = f"tensor {name!r}" if name else op.name
             raise TilewrightError("shape", subject, f"at most {MAX_ELEMENTS} elements", found)
         return result
+
+    def part(self, x: SSAValue, axis: int, start: int, size: int, name: str = "") -> SSAValue:
+        """`size` elements of an axis from `start` on."""
+        shape = shape_of(x)
+        starts = [start if i == axis else 0 for i in range(len(shape))]
+        return self.emit(graph.SliceOp(x, starts=starts, sizes=(*shape[:axis], size, *shape[axis + 1 :])), name)
 
     def reserve(self, subject: str, operations: int) -> None:
         """Refuse what is about to become so many operations or more, where that is too many."""
