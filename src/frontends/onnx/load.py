@@ -150,35 +150,22 @@ MAX_TENSOR_BYTES = 1 << 32
 OPSETS = (1, 28)
 """The range of versions of the default operator set that the importer knows."""
 
-_YOUNG = (
-    *(("INT4", "i4"), ("UINT4", "u4"), ("INT2", "i2"), ("UINT2", "u2")),
-    *(("FLOAT4E2M1", "f4e2m1fn"), ("FLOAT8E8M0", "f8e8m0fnu")),
-)
-"""Types that not all versions of the wheel have, and their names here."""
-
-NUMPY_TYPES: dict[int, np.dtype[Any]] = {
-    TensorProto.FLOAT: np.dtype(np.float32),
-    TensorProto.FLOAT16: np.dtype(np.float16),
-    TensorProto.DOUBLE: np.dtype(np.float64),
-    TensorProto.INT8: np.dtype(np.int8),
-    TensorProto.UINT8: np.dtype(np.uint8),
-    TensorProto.INT16: np.dtype(np.int16),
-    TensorProto.UINT16: np.dtype(np.uint16),
-    TensorProto.INT32: np.dtype(np.int32),
-    TensorProto.UINT32: np.dtype(np.uint32),
-    TensorProto.INT64: np.dtype(np.int64),
-    TensorProto.UINT64: np.dtype(np.uint64),
-    TensorProto.BOOL: np.dtype(np.bool_),
-    TensorProto.BFLOAT16: ELEMENT_TYPES["bf16"],
-    TensorProto.FLOAT8E4M3FN: ELEMENT_TYPES["f8e4m3fn"],
-    TensorProto.FLOAT8E4M3FNUZ: ELEMENT_TYPES["f8e4m3fnuz"],
-    TensorProto.FLOAT8E5M2: ELEMENT_TYPES["f8e5m2"],
-    TensorProto.FLOAT8E5M2FNUZ: ELEMENT_TYPES["f8e5m2fnuz"],
-    **{getattr(TensorProto, name): ELEMENT_TYPES[short] for name, short in _YOUNG if hasattr(TensorProto, name)},
+NAMED_TYPES: dict[str, np.dtype[Any]] = {
+    **{"BOOL": np.dtype(np.bool_), "FLOAT": ELEMENT_TYPES["f32"], "DOUBLE": ELEMENT_TYPES["f64"]},
+    **{"FLOAT16": ELEMENT_TYPES["f16"], "BFLOAT16": ELEMENT_TYPES["bf16"]},
+    **{f"INT{bits}": ELEMENT_TYPES[f"i{bits}"] for bits in (2, 4, 8, 16, 32, 64)},
+    **{f"UINT{bits}": ELEMENT_TYPES[f"u{bits}"] for bits in (2, 4, 8, 16, 32, 64)},
+    **{f"FLOAT{name}".upper(): ELEMENT_TYPES[f"f{name}"] for name in ("8e4m3fn", "8e4m3fnuz", "8e5m2", "8e5m2fnuz")},
+    **{"FLOAT8E8M0": ELEMENT_TYPES["f8e8m0fnu"], "FLOAT4E2M1": ELEMENT_TYPES["f4e2m1fn"]},
 }
-"""Element types that constants may have on their way to being folded."""
+"""Element types that constants may have on their way to being folded, by ONNX's names."""
 
-BITS = {t: int(n.strip("UINTFLOA")[0]) for n, t in TensorProto.DataType.items() if n in dict(_YOUNG[:5])}
+NUMPY_TYPES = {number: NAMED_TYPES[name] for name, number in TensorProto.DataType.items() if name in NAMED_TYPES}
+"""Those that the installed version of ONNX has, by number."""
+
+_NARROW = {"INT4": 4, "UINT4": 4, "INT2": 2, "UINT2": 2, "FLOAT4E2M1": 4}
+
+BITS = {number: _NARROW[name] for name, number in TensorProto.DataType.items() if name in _NARROW}
 """Types of which a byte of a file holds several elements, and their bits."""
 
 

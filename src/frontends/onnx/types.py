@@ -9,6 +9,7 @@ from onnx import defs
 
 from ...algebra.element import ELEMENT_TYPES
 from ...dialects.types import WIDER
+from .load import NAMED_TYPES
 from .scope import Node
 
 DType = np.dtype[Any]
@@ -40,20 +41,7 @@ def wider(dtype: DType, op: str, doubles: bool = False) -> DType | None:
     return WIDER.get(dtype, wrapped)
 
 
-_TENSORS: Mapping[str, DType] = {
-    "tensor(bool)": BOOL,
-    "tensor(float)": np.dtype(np.float32),
-    "tensor(float16)": np.dtype(np.float16),
-    "tensor(double)": np.dtype(np.float64),
-    **{f"tensor({name})": np.dtype(name) for name in ("int8", "uint8", "int16", "uint16", "int32", "uint32")},
-    **{f"tensor({name})": np.dtype(name) for name in ("int64", "uint64", "bfloat16", "int4", "uint4", "int2", "uint2")},
-    "tensor(float8e4m3fn)": ELEMENT_TYPES["f8e4m3fn"],
-    "tensor(float8e4m3fnuz)": ELEMENT_TYPES["f8e4m3fnuz"],
-    "tensor(float8e5m2)": ELEMENT_TYPES["f8e5m2"],
-    "tensor(float8e5m2fnuz)": ELEMENT_TYPES["f8e5m2fnuz"],
-    "tensor(float8e8m0)": ELEMENT_TYPES["f8e8m0fnu"],
-    "tensor(float4e2m1)": ELEMENT_TYPES["f4e2m1fn"],
-}
+_TENSORS: Mapping[str, DType] = {f"tensor({name.lower()})": dtype for name, dtype in NAMED_TYPES.items()}
 
 
 @cache
