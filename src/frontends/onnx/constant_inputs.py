@@ -4,8 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from onnx import ModelProto, NodeProto
 
-from .control import captured, subgraphs
-from .expansion import MAX_DEPTH, Functions, static_function
+from .expansion import MAX_DEPTH, Functions, captured, static_function, subgraphs
 from .load import opset_of
 from .operators import OPERATORS
 from .order import ordered

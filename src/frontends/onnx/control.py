@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from onnx import AttributeProto, GraphProto, NodeProto
 from xdsl.ir import SSAValue
 
+from ...algebra.element import Array
 from ...dialects import graph
 from .arguments import axis_of, integer_list
 from .expansion import MAX_STEPS, Body, graph_body
@@ -19,23 +19,6 @@ if TYPE_CHECKING:
 
 
 Control = Callable[["Nodes", Node], "Sequence[Value | None]"]
-
-
-def subgraphs(node: NodeProto) -> Iterator[GraphProto]:
-    """The graphs in a node's attributes."""
-    for attribute in node.attribute:
-        if attribute.type == AttributeProto.GRAPH:
-            yield attribute.g
-
-
-def captured(node: NodeProto) -> Iterator[str]:
-    """The names that the graphs of a node take from outside of them."""
-    for inner in subgraphs(node):
-        own = {v.name for v in inner.input} | {t.name for t in inner.initializer}
-        own |= {name for proto in inner.node for name in proto.output}
-        read = [name for proto in inner.node for name in (*proto.input, *captured(proto))]
-        read += [value.name for value in inner.output]
-        yield from (name for name in read if name and name not in own)
 
 
 def _result_name(node: Node, index: int) -> str:
@@ -138,10 +121,9 @@ def _carried(nodes: Nodes, name: str, output: str) -> Value | None:
 
 def stacked(scope: Scope, node: Node, values: Sequence[Value], axis: int) -> Value:
     """Values of one shape as one, along a new axis."""
-    arrays = [value for value in values if not isinstance(value, SSAValue)]
-    if len(arrays) == len(values):
+    if (arrays := _arrays(values)) is not None:
         return np.stack(arrays, axis)
-    pieces = [v if isinstance(v, SSAValue) else scope.literal(node, v) for v in values]
+    pieces = _tensors(scope, node, values)
     shapes = [shape_of(piece) for piece in pieces]
     pieces = [scope.emit(graph.ReshapeOp(p, (*s[:axis], 1, *s[axis:]))) for p, s in zip(pieces, shapes, strict=True)]
     joined = pieces[0] if len(pieces) == 1 else scope.emit(graph.ConcatOp(pieces, axis=axis))
@@ -150,14 +132,22 @@ def stacked(scope: Scope, node: Node, values: Sequence[Value], axis: int) -> Val
     return joined
 
 
+def _arrays(values: Sequence[Value]) -> list[Array] | None:
+    """The constants that values are; None where one of them is known at run time only."""
+    arrays = [value for value in values if not isinstance(value, SSAValue)]
+    return arrays if len(arrays) == len(values) else None
+
+
+def _tensors(scope: Scope, node: Node, values: Sequence[Value]) -> list[SSAValue]:
+    return [v if isinstance(v, SSAValue) else scope.literal(node, v) for v in values]
+
+
 def element(scope: Scope, value: Value, axis: int, index: int) -> Value:
     """One of the slices of a value along an axis, which it loses."""
     if not isinstance(value, SSAValue):
         return value.take(index, axis)
     shape = shape_of(value)
-    starts = [index if i == axis else 0 for i in range(len(shape))]
-    sizes = [1 if i == axis else extent for i, extent in enumerate(shape)]
-    part = value if shape[axis] == 1 else scope.emit(graph.SliceOp(value, starts=starts, sizes=sizes))
+    part = value if shape[axis] == 1 else scope.part(value, axis, index, 1)
     result = scope.emit(graph.ReshapeOp(part, (*shape[:axis], *shape[axis + 1 :])))
     if value in scope.truths:
         scope.truths.add(result)
@@ -283,10 +273,8 @@ def split(scope: Scope, node: Node) -> Sequence[Value | None]:
         start = sum(sizes[:index])
         if not isinstance(value, SSAValue):
             pieces.append(value.take(np.arange(start, start + size), axis))
-            continue
-        starts = [start if i == axis else 0 for i in range(len(shape))]
-        extents = [size if i == axis else e for i, e in enumerate(shape)]
-        pieces.append(scope.emit(graph.SliceOp(value, starts=starts, sizes=extents)))
+        else:
+            pieces.append(scope.part(value, axis, start, size))
     return _give(scope, node, pieces)
 
 
@@ -295,16 +283,13 @@ def concat(scope: Scope, node: Node) -> Sequence[Value | None]:
     values, axis = _read(scope, node), node.integer("axis", 0)
     if not values:
         raise node.error("a sequence that is not empty", "no tensors", kind="shape")
-    first = values[0]
-    rank = len(shape_of(first) if isinstance(first, SSAValue) else first.shape)
+    rank = len(_extents(values))
     if node.integer("new_axis", 0):
         return (stacked(scope, node, values, axis_of(node, axis, rank + 1)),)
     axis = axis_of(node, axis, rank)
-    arrays = [value for value in values if not isinstance(value, SSAValue)]
-    if len(arrays) == len(values):
+    if (arrays := _arrays(values)) is not None:
         return (np.concatenate(arrays, axis),)
-    pieces = [v if isinstance(v, SSAValue) else scope.literal(node, v) for v in values]
-    return (scope.emit(graph.ConcatOp(pieces, axis=axis), node.outputs[0]),)
+    return (scope.emit(graph.ConcatOp(_tensors(scope, node, values), axis=axis), node.outputs[0]),)
 
 
 SEQUENCES: Mapping[str, Callable[[Scope, Node], Sequence[Value | None]]] = {

@@ -1,6 +1,6 @@
 """Functions and subgraphs as nodes of the graph around them: names made apart, attributes filled in."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -185,7 +185,7 @@ def function_body(node: Node, function: FunctionProto, prefix: str) -> Body:
     schema = schema_of(node.op, node.version, node.proto.domain)
     if schema is not None:
         defaults |= {n: a.default_value for n, a in schema.attributes.items() if a.default_value.type}
-    nodes = [_renamed(proto, rename, defaults | given) for proto in function.node]
+    nodes = [renamed(proto, rename, defaults | given) for proto in function.node]
     versions = [o.version for o in function.opset_import if o.domain in ("", "ai.onnx")]
     made = {name for proto in function.node for name in proto.output} | set(function.input)
     results = [rename(name) if name in made else "" for name in function.output[: len(node.outputs)]]
@@ -197,18 +197,41 @@ def graph_body(node: Node, graph: GraphProto, prefix: str, inputs: Sequence[str]
     if len(inputs) != len(graph.input):
         raise node.error(f"a graph of {len(inputs)} inputs", f"{len(graph.input)}", kind="parse")
     names = dict(zip((v.name for v in graph.input), inputs, strict=True))
-    own = {name for proto in graph.node for name in proto.output} | {t.name for t in graph.initializer}
+    own = own_names(graph)
 
     def rename(name: str) -> str:
         return names[name] if name in names else f"{prefix}{name}" if name in own else name
 
-    nodes = [_renamed(proto, rename, {}) for proto in graph.node]
+    nodes = [renamed(proto, rename) for proto in graph.node]
     return Body(nodes, node.version, [rename(value.name) for value in graph.output])
 
 
-def _renamed(proto: NodeProto, rename: Rename, attributes: Mapping[str, AttributeProto]) -> NodeProto:
-    """A copy with names of values as `rename` gives them and attributes that refer to others filled in."""
-    copy = NodeProto()
+def subgraphs(node: NodeProto) -> Iterator[GraphProto]:
+    """The graphs in a node's attributes."""
+    return (attribute.g for attribute in node.attribute if attribute.type == AttributeProto.GRAPH)
+
+
+def own_names(graph: GraphProto) -> set[str]:
+    """The names of values that a graph is given, stores or makes."""
+    made = {name for proto in graph.node for name in proto.output}
+    return made | {v.name for v in graph.input} | {t.name for t in graph.initializer}
+
+
+def captured(node: NodeProto) -> Iterator[str]:
+    """The names that the graphs of a node take from outside of them."""
+    for inner in subgraphs(node):
+        own = own_names(inner)
+        read = [name for proto in inner.node for name in (*proto.input, *captured(proto))]
+        read += [value.name for value in inner.output]
+        yield from (name for name in read if name and name not in own)
+
+
+def renamed(proto: NodeProto, rename: Rename, attributes: Mapping[str, AttributeProto] | None = None) -> NodeProto:
+    """A copy with names of values as `rename` gives them; attributes that refer to others are those of `attributes`.
+
+    What graphs in the node make themselves keeps its name.
+    """
+    copy, attributes = NodeProto(), attributes or {}
     copy.CopyFrom(proto)
     copy.input[:] = [rename(name) for name in proto.input]
     copy.output[:] = [rename(name) for name in proto.output]
@@ -226,14 +249,13 @@ def _renamed(proto: NodeProto, rename: Rename, attributes: Mapping[str, Attribut
 
 
 def _rename_captured(graph: GraphProto, rename: Rename, attributes: Mapping[str, AttributeProto]) -> None:
-    """Renames in a subgraph what it takes from outside; what it makes itself keeps its name."""
-    own = {v.name for v in graph.input} | {t.name for t in graph.initializer}
-    own |= {name for proto in graph.node for name in proto.output}
+    """Renames in a subgraph what it takes from outside."""
+    own = own_names(graph)
 
     def captured(name: str) -> str:
         return name if name in own else rename(name)
 
-    nodes = [_renamed(proto, captured, attributes) for proto in graph.node]
+    nodes = [renamed(proto, captured, attributes) for proto in graph.node]
     del graph.node[:]
     graph.node.extend(nodes)
     for value in graph.output:

@@ -63,7 +63,7 @@ class Nodes:
         """Import nodes in an order in which they can run; `results` are names that are read behind them."""
         self.limits.count(len(nodes), label)
         read = {name for node in nodes for name in node.input} | set(results)
-        read |= {name for node in nodes for name in control.captured(node)}
+        read |= {name for node in nodes for name in expansion.captured(node)}
         known = ChainMap[str, Any](self.scope.values, self.scope.sequences)
         for position, proto in ordered(nodes, known):
             self._import(self._decode(proto, position, version), read)

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, helper, numpy_helper
+from onnx import GraphProto, ModelProto, NodeProto, helper, numpy_helper
 
 from ...errors import TilewrightError
+from .expansion import captured, renamed, subgraphs
 
 MAX_STEPS = 4096
 """How often a model is repeated at most."""
@@ -125,7 +126,8 @@ class _Builder:
         self.made: dict[str, list[str]] = {}
         self.constant = {tensor.name for tensor in source.initializer}
         for node in source.node:
-            if node.op_type not in RANDOM and all(name in self.constant or not name for name in _read(node)):
+            read = (*node.input, *captured(node))
+            if node.op_type not in RANDOM and all(name in self.constant or not name for name in read):
                 self.constant.update(node.output)
         self.constant.discard("")
         self.stored: dict[str, str] = {}
@@ -140,11 +142,10 @@ class _Builder:
         if not number:
             self.target.node.extend(self.fixed)
         for node in self.changing:
-            copy = self.target.node.add()
-            copy.CopyFrom(node)
-            _rename(copy, self.names)
+            copy = renamed(node, lambda name: self.names.get(name, name))
             if node.name and not last:
                 copy.name = f"{node.name}.step{number}"
+            self.target.node.append(copy)
         self.now = {
             name: self._next(carry, number)
             for name, carry in self.carries.items()
@@ -217,45 +218,11 @@ RANDOM = ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "Rando
 """Operators whose results differ each time."""
 
 
-def _graphs(node: NodeProto) -> Iterator[GraphProto]:
-    for attribute in node.attribute:
-        if attribute.type == AttributeProto.GRAPH:
-            yield attribute.g
-        yield from attribute.graphs
-
-
 def _names(graph: GraphProto) -> Iterator[str]:
     """The names of all values, those of inner graphs too."""
     for values in (graph.input, graph.output, graph.initializer, graph.value_info):
         yield from (value.name for value in values)
     for node in graph.node:
         yield from (*node.input, *node.output)
-        for inner in _graphs(node):
+        for inner in subgraphs(node):
             yield from _names(inner)
-
-
-def _read(node: NodeProto) -> Iterator[str]:
-    """What a node reads, the graphs in it too."""
-    yield from node.input
-    for graph in _graphs(node):
-        own = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
-        for inner in graph.node:
-            yield from (name for name in _read(inner) if name not in own)
-            own.update(inner.output)
-        yield from (value.name for value in graph.output if value.name not in own)
-
-
-def _rename(node: NodeProto, names: Mapping[str, str]) -> None:
-    """Gives what a node reads and makes other names; what graphs in it make stays."""
-    for i, name in enumerate(node.input):
-        node.input[i] = names.get(name, name)
-    for i, name in enumerate(node.output):
-        node.output[i] = names.get(name, name)
-    for graph in _graphs(node):
-        own = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
-        own |= {name for inner in graph.node for name in inner.output}
-        outer = {old: new for old, new in names.items() if old not in own}
-        for inner in graph.node:
-            _rename(inner, outer)
-        for value in graph.output:
-            value.name = outer.get(value.name, value.name)
