@@ -275,11 +275,8 @@ def _crossing(network: Network, floors: list[Floor], batch: int, model: Model) -
     for floor in floors:
         for number, size in floor.inputs:
             given[number] = max(given.get(number, 0), size) if model.exact else given.get(number, 0) + size
-    out = 0
-    for number, layer in enumerate(network.layers):
-        if not network.consumers[number]:
-            out += layer.shape.channels * layer.shape.height * layer.shape.width * batch
-    return sum(given.values()) + out
+    ends = (layer for layer, readers in zip(network.layers, network.consumers, strict=True) if not readers)
+    return sum(given.values()) + batch * sum(layer.shape.volume for layer in ends)
 
 
 PRICES = 0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0

@@ -37,7 +37,9 @@ class Rooms:
         self.case, self.whole = case, (1 << count) - 1
         self.crossing = [_readers(case, number) for number in range(count)]
         self.first = [_first(network, number) for number in range(count)]
-        self.stored = [case.batch * _volume(network, i) * (not network.consumers[i]) for i in range(count)]
+        self.stored = [
+            case.batch * layer.shape.volume * (not network.consumers[i]) for i, layer in enumerate(network.layers)
+        ]
         self.cycles = np.array([floor.cycles for floor in case.floors])
         self.weights = np.array(case.weights, np.float64)
         self.depends = np.array([flags(mask, count) for mask in case.dag.ancestors], np.float64)
@@ -215,11 +217,6 @@ def _maps_after(crossing: list[list[tuple[int, int]]]) -> list[int]:
             steps[maker + 1] += largest
             steps[last + 1] -= largest
     return list(accumulate(steps[:-1]))
-
-
-def _volume(network: Network, number: int) -> int:
-    channels, height, width = network.layers[number].shape
-    return channels * height * width
 
 
 def _readers(case: Case, number: int) -> list[tuple[int, int]]:

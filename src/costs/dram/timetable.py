@@ -105,7 +105,7 @@ def timetable(network: Network, net: Net, state: Ints, work: Workspace) -> Timet
     """The schedule that `work` holds after `score` of `state`."""
     tally = work.tally
     positions = int(tally[Tally.POSITIONS])
-    layer, index = tiles_in(net, work)
+    layer, index = tiles_in(work)
     loads, stores = work.loads[:, : tally[Tally.LOADS]].T.tolist(), work.stores[:, : tally[Tally.STORES]].T.tolist()
     transfers = tuple(_transfer(net, loads, stores, item) for item in work.sequence[: tally[Tally.DONE]].tolist())
     return Timetable(
@@ -127,11 +127,11 @@ def timetable(network: Network, net: Net, state: Ints, work: Workspace) -> Timet
     )
 
 
-def tiles_in(net: Net, work: Workspace) -> tuple[Ints, Ints]:
+def tiles_in(work: Workspace) -> tuple[Ints, Ints]:
     """Layer and number of the tile at each position."""
     stages = work.stages
     layer, index = np.zeros((2, int(work.tally[Tally.POSITIONS])), np.int64)
-    for number in range(len(net.layers)):
+    for number in range(stages.shape[1]):
         tiles = np.arange(stages[Stages.TILES, number])
         places = stages[Stages.FIRST, number] + tiles * stages[Stages.STEP, number]
         layer[places], index[places] = number, tiles

@@ -158,7 +158,7 @@ def parse(network: Network, choices: Choices, model: Model, *, shared: bool = Tr
 
 
 def _parsed(network: Network, choices: Choices, net: Net, work: Workspace) -> Parsed:
-    layer, index = (column.tolist() for column in tiles_in(net, work))
+    layer, index = (column.tolist() for column in tiles_in(work))
     tensors: list[Tensor] = []
     for row in work.loads[:, : work.tally[Tally.LOADS]].T.tolist():
         tensors.append(Tensor(*load_key(net, row), row[Loads.SIZE], row[Loads.POSITION], row[Loads.LAST], True))

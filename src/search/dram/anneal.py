@@ -58,6 +58,11 @@ def cost_of(task: Task, state: Ints, work: Workspace, most: float) -> float:
     return energy + task.latency_power * log(work.tally[Tally.LATENCY])
 
 
+def new_chain(state: Ints, seed: int, number: int) -> Chain:
+    """A chain that stands at `state`."""
+    return Chain(state.copy(), state.copy(), state.copy(), np.full(2, FAR), np.zeros(2, np.int64), seeded(seed, number))
+
+
 def start_chain(task: Task, chain: Chain, work: Workspace) -> float:
     """Take `chain.now` for the first and best; its cost."""
     chain.costs[:] = best_of(task, chain.now[np.newaxis], work, FAR)[1]
@@ -112,6 +117,3 @@ def anneal_once(task: Task, chain: Chain, work: Workspace, temperature: float) -
     if cost < chain.costs[1]:
         chain.costs[1] = cost
         copy_state(chain.now, chain.best)
-
-
-__all__ = ["FAR", "Chain", "Task", "anneal", "best_of", "cost_of", "start_chain"]

@@ -24,6 +24,10 @@ class Objective:
     energy_power: float = 1.0
     latency_power: float = 1.0
 
+    def cost(self, energy_pj: float, latency_cycles: float) -> float:
+        """Its logarithm."""
+        return self.energy_power * log(energy_pj) + self.latency_power * log(latency_cycles)
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -57,8 +61,7 @@ def cost_within(gap: float, network: Network, model: Model, batch: int, objectiv
     bound = lower_bound(network, model, batch)
     if not (bound.energy_pj > 0 and bound.latency_cycles > 0):
         return -inf
-    least = objective.energy_power * log(bound.energy_pj) + objective.latency_power * log(bound.latency_cycles)
-    return least + log(1 + gap)
+    return objective.cost(bound.energy_pj, bound.latency_cycles) + log(1 + gap)
 
 
 @dataclass

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...algebra.element import Ints
 from ...costs.clock import Limit
-from ...costs.dram import Model, Timetable, net_tables, score, timetable, workspace
+from ...costs.dram import Model, net_tables, score, timetable, workspace
 from ...costs.dram.emit import FITS
 from ...costs.dram.prefetch import DOUBLE_BUFFER
 from ...costs.dram.slices import variants
@@ -21,7 +21,7 @@ from ...errors import InfeasibleError
 from ...interruption import hold
 from ...zoo.schedule_networks.layers import Network
 from ..random_numbers import Seed, below, seeded, uniform
-from .anneal import FAR, Chain, Task, cost_of, start_chain
+from .anneal import FAR, Chain, Task, cost_of, new_chain, start_chain
 from .effort import Effort, Found, Objective, Progress, cost_within
 from .fusion_moves import ANY, copy_state, double_tiles, head_of, join_any, layer_range, pick_cut
 from .living import RANK, SIZE, anneal_lives, latency_of, living, settle
@@ -238,7 +238,7 @@ def _passes(
             break
         evaluations += int(chain.counts[0])
         peak, found = _second_stage(run, work, chain, number)
-        price = _cost(objective, found.timetable)
+        price = objective.cost(found.timetable.energy_pj, found.timetable.latency_cycles)
         idle = 0 if price < cost else idle + 1
         if price < cost:
             best, cost = found, price
@@ -251,19 +251,15 @@ def _passes(
     return Found(best.timetable, best.double_buffered, evaluations)
 
 
-def _cost(objective: Objective, table: Timetable) -> float:
-    return objective.energy_power * np.log(table.energy_pj) + objective.latency_power * np.log(table.latency_cycles)
-
-
 def _first_stage(run: _Run, work: Workspace, limit: int, number: int) -> Chain | None:
     """The fusion found within `limit` bytes, None where even layers by themselves do not fit into a later pass's."""
     task = run.task._replace(limit=limit)
     state = seed_state(run.network, task)
-    chain = _chain(state, seeded(run.effort.seed, number))
+    chain = new_chain(state, run.effort.seed, number)
     if start_chain(task, chain, work) >= FAR:
         if number > 0:
             return None
-        chain = _chain(alone(run.network, task), seeded(run.effort.seed, number))
+        chain = new_chain(alone(run.network, task), run.effort.seed, number)
         start_chain(task, chain, work)
     hold()
     rounds = run.effort.rounds or int(FIRST_ROUNDS * len(run.network.layers) * task.batch**0.5)
@@ -272,10 +268,6 @@ def _first_stage(run: _Run, work: Workspace, limit: int, number: int) -> Chain |
         if run.limit.late or chain.costs[1] <= run.enough:
             break
     return chain
-
-
-def _chain(state: Ints, random: Seed) -> Chain:
-    return Chain(state.copy(), state.copy(), state.copy(), np.full(2, FAR), np.zeros(2, np.int64), random)
 
 
 def _second_stage(run: _Run, work: Workspace, chain: Chain, number: int) -> tuple[int, Found]:

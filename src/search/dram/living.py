@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...algebra.element import Floats, Ints
-from ...costs.dram.tables import Loads, Positions, Stages, Stores, Tally, Workspace, compiled, inner
+from ...costs.dram.tables import Loads, Positions, Stores, Tally, Workspace, compiled, inner
+from ...costs.dram.timetable import tiles_in
 from ...costs.soma.run import LEGAL, PlanColumns, Scratch, TransferColumns, fill_required, latency, run
 from ..random_numbers import Seed, below, uniform
 from .fusion_moves import copy_state
@@ -72,21 +73,13 @@ def living(work: Workspace, group_end: Ints) -> Living:
         order.astype(np.int64),
         np.zeros(positions + 2, np.int64),
         work.positions[Positions.CYCLES, :positions].copy(),
-        _tile_layers(work),
+        tiles_in(work)[0],
         np.zeros(positions + 1, np.int64),
         np.arange(positions),
         np.zeros(positions, np.int64),
         np.zeros(count, np.int64),
     )
     _fill_usage(found, work)
-    return found
-
-
-def _tile_layers(work: Workspace) -> Ints:
-    """The layer of the tile at each position."""
-    found, stages = np.zeros(work.tally[Tally.POSITIONS], np.int64), work.stages
-    for layer in range(stages.shape[1]):
-        found[stages[Stages.FIRST, layer] + np.arange(stages[Stages.TILES, layer]) * stages[Stages.STEP, layer]] = layer
     return found
 
 
@@ -169,13 +162,22 @@ def _shift(given: Living, item: int, target: int) -> bool:
         before, after = (item, order[other]) if step > 0 else (order[other], item)
         if _conflict(table, before, after):
             return False
+    _place(given, item, target)
+    return True
+
+
+@inner
+def _place(given: Living, item: int, target: int) -> None:
+    """Move `item` to place `target` of the order."""
+    order, table = given.order, given.table
+    place = table[RANK, item]
+    step = 1 if target > place else -1
     while place != target:
         order[place] = order[place + step]
         table[RANK, order[place]] = place
         place += step
     order[place] = item
     table[RANK, item] = place
-    return True
 
 
 @inner
@@ -251,16 +253,8 @@ def try_move(given: Living, cumulative: Ints, limit: int, random: Seed, undo: In
 @inner
 def take_back(given: Living, undo: Ints) -> None:
     """Undo the last move."""
-    table, item, target = given.table, undo[0], undo[1]
-    place = table[RANK, item]
-    step = 1 if target > place else -1
-    while place != target:
-        given.order[place] = given.order[place + step]
-        table[RANK, given.order[place]] = place
-        place += step
-    given.order[place] = item
-    table[RANK, item] = place
-    _retime(given, item, undo[2], undo[3], 1 << 62)
+    _place(given, undo[0], undo[1])
+    _retime(given, undo[0], undo[2], undo[3], 1 << 62)
 
 
 @compiled

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from itertools import product
-from math import log
 
 import numpy as np
 
@@ -18,8 +17,7 @@ from ...costs.soma.blocks import splits
 from ...errors import InfeasibleError
 from ...interruption import stop_unless, stoppable
 from ...zoo.schedule_networks.layers import Network
-from ..random_numbers import seeded
-from .anneal import FAR, Chain, Task, anneal, best_of, start_chain
+from .anneal import FAR, Chain, Task, anneal, best_of, new_chain, start_chain
 from .effort import Effort, Found, Goal, Objective, Progress, cost_within
 from .starts import MOST_JOINED, cheapest, cost, grouped, head_before, starts
 
@@ -130,11 +128,9 @@ def schedule(
     scene = walks[best].scene
     found = _finish(scene.network, scene.task, chains[best].best, room(scene.task), evaluations)
     others = [_finish(scene.network, scene.task, state, room(scene.task), evaluations) for state in scene.known]
-    return min((found, *others), key=lambda item: _objective(item.timetable, objective))
-
-
-def _objective(table: Timetable, objective: Objective) -> float:
-    return objective.energy_power * log(table.energy_pj) + objective.latency_power * log(table.latency_cycles)
+    return min(
+        (found, *others), key=lambda item: objective.cost(item.timetable.energy_pj, item.timetable.latency_cycles)
+    )
 
 
 @dataclass(frozen=True)
@@ -250,11 +246,6 @@ def _rounds(task: Task) -> int:
     if task.model.exact:
         return int(12000 * task.batch**0.5 * min(1.0, LARGE / len(task.net.layers)))
     return int(96_000 / max(16, len(task.net.layers)) * min(task.batch, 8) ** 1.1)
-
-
-def new_chain(state: Ints, seed: int, number: int) -> Chain:
-    """A chain that stands at `state`."""
-    return Chain(state.copy(), state.copy(), state.copy(), np.full(2, FAR), np.zeros(2, np.int64), seeded(seed, number))
 
 
 def _near(task: Task, chain: Chain, work: Workspace) -> bool:
