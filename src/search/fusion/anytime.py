@@ -11,14 +11,14 @@ from math import inf
 from random import Random
 from typing import Any
 
-from ...algebra.dag import bits, union
+from ...algebra.dag import bits
 from .dual import Dual, dual_of
 from .joined import Joined
 from .lattice import Lattice, TooLargeError, nothing
-from .refine import Refiner, neighbourhood
+from .refine import Refiner, window_of
 from .relaxed import MOST_UNITS, Chains, endless
-from .result import random_state, restore_random
-from .simple import best_cuts, depth_order, greedy, halved, per_layer
+from .result import restore, saved
+from .simple import best_cuts, depth_order, fitting, greedy, per_layer
 from .space import Evaluator, Groups, Space
 
 
@@ -61,6 +61,13 @@ PRICED_STEPS = 50
 
 MOVES_PER_S = 2000
 """Moves of the annealing in a second, at least."""
+
+
+SAVED = (
+    *("samples", "best", "lower_bound", "proven", "rounds", "idle", "starts"),
+    *("joined", "priced", "wide", "asked", "windows", "chained"),
+)
+"""Fields of the search's state."""
 
 
 @dataclass
@@ -200,9 +207,7 @@ class Anytime:
 
     def _begin(self, groups: Sequence[int]) -> None:
         """Take a chain's groups: their connected parts, halved until they fit."""
-        parts = [part for group in groups for part in self.space.components(group)]
-        small = [part for group in parts for part in halved(self.space, self.evaluator, group)]
-        ordered = self.space.ordered(small)
+        ordered = self.space.ordered(fitting(self.space, self.evaluator, groups))
         if ordered is not None:
             self._take(tuple(ordered), start=True)
 
@@ -237,14 +242,12 @@ class Anytime:
 
     def _window(self) -> None:
         self.samples += 1
-        chosen = neighbourhood(self.space, self.best, self.random)
-        window = union(chosen)
-        others = [group for group in self.best if group not in chosen]
-        if len(chosen) < 2 or self.space.ordered([*others, window]) is None:
+        window = window_of(self.space, self.best, self.random)
+        if window is None:
             return
+        chosen, others, start = window
         old = sum(map(self.evaluator.price, chosen))
-        start = self.space.everything & ~window
-        already = self.rest(start | window)
+        already = self.rest(self.space.everything)
         lattice = Lattice(
             self.space,
             self.evaluator,
@@ -264,30 +267,10 @@ class Anytime:
 
     def dump(self) -> dict[str, Any]:
         """What is needed to go on."""
-        return {
-            "samples": self.samples,
-            "best": list(self.best),
-            "lower_bound": self.lower_bound,
-            "proven": self.proven,
-            "rounds": self.rounds,
-            "idle": self.idle,
-            "starts": [list(groups) for groups in self.starts],
-            "joined": self.joined,
-            "priced": self.priced,
-            "wide": self.wide,
-            "asked": min(self.asked, 2 * self.best_cost),
-            "windows": list(self.windows),
-            "chained": list(self.chained),
-            "random": random_state(self.random),
-        }
+        return saved(self, SAVED) | {"asked": min(self.asked, 2 * self.best_cost)}
 
     def load(self, data: dict[str, Any]) -> None:
         """Go on from what `dump` gave."""
-        self.samples, self.rounds, self.idle = int(data["samples"]), int(data["rounds"]), int(data["idle"])
-        self.joined, self.asked = bool(data["joined"]), float(data["asked"])
-        self.priced, self.wide = bool(data["priced"]), bool(data["wide"])
-        self.proven, self.starts = bool(data["proven"]), [tuple(groups) for groups in data["starts"]]
-        self.windows, self.chained = list(data["windows"]), list(data["chained"])
-        self.best, self.lower_bound = tuple(data["best"]), float(data["lower_bound"])
+        restore(self, SAVED, data)
+        self.starts = [tuple(groups) for groups in self.starts]
         self.best_cost = self.evaluator.total(self.best)
-        restore_random(self.random, data["random"])

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...algebra.element import Bools, Floats, Ints
-from ...costs.compiled import bare, compiled
+from ...costs.compiled import bare, compiled, inner
 from .cuts import UnitTables, Words
 from .lattice import TooLargeError
 from .relaxed import packed, unpacked
@@ -49,13 +49,13 @@ def has_room(near: Near, group: Words, room: Floats) -> bool:
     """Whether a group may hold the units `group`; one unit on its own always may."""
     weights, regions, held, count = 0.0, 0.0, 0.0, 0
     for i in range(len(near.units)):
-        if _has(group, i):
+        if has(group, i):
             count += 1
             weights += near.needs[i, 0]
             regions += near.needs[i, 1]
             held += near.needs[i, 2]
     for q in range(len(near.made)):
-        if (q < len(near.units) and _has(group, q)) or _meet(near.close[q], group):
+        if (q < len(near.units) and has(group, q)) or _meet(near.close[q], group):
             regions += 1.0
             if _meet(near.readers[q], group):
                 held += near.held[q]
@@ -68,30 +68,37 @@ def hull(near: Near, group: Words) -> None:
     for x in range(len(group)):
         above, below = NONE, NONE
         for i in range(len(near.units)):
-            if _has(group, i):
+            if has(group, i):
                 above |= near.before[i, x]
                 below |= near.after[i, x]
         group[x] |= above & below
 
 
+@inner
+def together(near: Near, room: Floats, members: Ints) -> bool:
+    """Whether units may be in one group with the first one."""
+    group = np.zeros(near.after.shape[1], np.uint64)
+    group[0] |= ONE
+    for i in members:
+        group[i >> 6] |= ONE << np.uint64(i & 63)
+    hull(near, group)
+    return has_room(near, group, room)
+
+
 @compiled
 def companions(near: Near, room: Floats) -> Bools:
     """Which units may be with the first one, and are joined with it by others that may."""
-    count, words = len(near.units), near.after.shape[1]
+    count = len(near.units)
     good, found = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
     for i in range(count):
-        group = np.zeros(words, np.uint64)
-        group[0] |= ONE
-        group[i >> 6] |= ONE << np.uint64(i & 63)
-        hull(near, group)
-        good[i] = has_room(near, group, room)
+        good[i] = together(near, room, np.array([i]))
     found[0] = True
     queue, end, place = np.zeros(count, np.int64), 1, 0
     while place < end:
         here = queue[place]
         place += 1
         for i in range(count):
-            if good[i] and not found[i] and _has(near.beside[here], i):
+            if good[i] and not found[i] and has(near.beside[here], i):
                 found[i] = True
                 queue[end] = i
                 end += 1
@@ -99,7 +106,8 @@ def companions(near: Near, room: Floats) -> Bools:
 
 
 @bare
-def _has(group: Words, i: int) -> bool:
+def has(group: Words, i: int) -> bool:
+    """Whether a set has unit i."""
     return bool(group[i >> 6] >> np.uint64(i & 63) & ONE)
 
 

@@ -7,8 +7,7 @@ import numpy as np
 
 from ...algebra.element import Floats, Ints
 from ...costs.compiled import bare, compiled, inner
-from .cuts import Words
-from .first import Near, has_room, hull
+from .first import Near, has, together
 from .relaxed import unpacked
 
 RESOURCES = 3
@@ -73,19 +72,14 @@ def fill_draft(near: Near, room: Floats, share: float, draft: Draft) -> None:
         draft.uses[i, 2] = near.needs[i, 1] / room[1]
     for q in range(results):
         members = np.zeros(0, np.int64) if q >= units else np.array([q])
-        readers = np.array([i for i in range(units) if _bit(near.readers[q], i)], dtype=np.int64)
+        readers = np.array([i for i in range(units) if has(near.readers[q], i)], dtype=np.int64)
         _loads(near, room, q, np.concatenate((members, readers)), draft)
         _region(near, room, q, draft)
         if q < units:
             _store(near, room, q, readers, draft)
             for i in readers:
-                if q == 0 or _bit(near.after[0], q):
+                if q == 0 or has(near.after[0], q):
                     _arc(draft, i, q)
-
-
-@inner
-def _bit(words: Words, i: int) -> bool:
-    return bool(words[i >> 6] >> np.uint64(i & 63) & np.uint64(1))
 
 
 @inner
@@ -104,23 +98,12 @@ def _arc(draft: Draft, begin: int, end: int) -> None:
 
 
 @inner
-def _together(near: Near, room: Floats, members: Ints) -> bool:
-    """Whether units may be in one group with the first one."""
-    group = np.zeros(near.after.shape[1], np.uint64)
-    group[0] |= np.uint64(1)
-    for i in members:
-        group[i >> 6] |= np.uint64(1) << np.uint64(i & 63)
-    hull(near, group)
-    return has_room(near, group, room)
-
-
-@inner
 def _loads(near: Near, room: Floats, q: int, members: Ints, draft: Draft) -> None:
     """A load for all readers that may be together (by twos, and so on); none where the maker is with them."""
     part = np.arange(len(members))
     for a in range(len(members)):
         for b in range(a):
-            if part[a] != part[b] and _together(near, room, np.array([members[a], members[b]])):
+            if part[a] != part[b] and together(near, room, np.array([members[a], members[b]])):
                 old = part[a]
                 for c in range(len(members)):
                     if part[c] == old:
@@ -144,7 +127,7 @@ def _region(near: Near, room: Floats, q: int, draft: Draft) -> None:
     node = _node(draft, 0.0)
     draft.uses[node, 2] = 1.0 / room[1]
     for i in range(len(near.units)):
-        if i == q or _bit(near.close[q], i):
+        if i == q or has(near.close[q], i):
             _arc(draft, i, node)
 
 
@@ -154,7 +137,7 @@ def _store(near: Near, room: Floats, q: int, readers: Ints, draft: Draft) -> Non
     draft.fixed[q] += near.stores[q]
     if near.stores[q] == 0.0 or near.beyond[q] or len(readers) == 0:
         return
-    if _together(near, room, np.concatenate((np.array([q]), readers))):
+    if together(near, room, np.concatenate((np.array([q]), readers))):
         node = _node(draft, -near.stores[q])
         _arc(draft, node, q)
         for i in readers:

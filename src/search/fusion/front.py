@@ -13,21 +13,18 @@ from random import Random
 
 import numpy as np
 
-from ...algebra.dag import bits, union
+from ...algebra.dag import bits
 from ...algebra.element import Floats, Ints
 from ...costs.pareto import each_lower
 from ...interruption import stoppable
 from .capacity import CapacityEvaluator
 from .codesign import Best, Plan
-from .lattice import TooLargeError, extensions
+from .lattice import TooLargeError, extensions, path_between
 from .possible import Possible
-from .refine import Refiner, neighbourhood
+from .refine import Refiner, window_of
 from .space import Groups
 from .stretches import Stretches
 from .units import Tolls
-
-Places = Ints
-"""Numbers of candidates."""
 
 MOST_STEPS = 100_000
 """Steps of the lattice that are tried, priced or not."""
@@ -124,21 +121,17 @@ class Front:
     def window(self, candidate: int, random: Random, most: int) -> None:
         """The best groups in place of a few neighbours of a candidate; given up where `most` evaluations are passed."""
         choices, groups = self.plan.choices, self.groups[candidate]
-        space = choices.space
-        chosen = neighbourhood(space, groups, random)
-        window = union(chosen)
-        others = [group for group in groups if group not in chosen]
-        if len(chosen) < 2 or space.ordered([*others, window]) is None:
+        window = window_of(choices.space, groups, random)
+        if window is None:
             return
-        start = space.everything & ~window
         limits = np.full(len(self.costs), -inf)
-        limits[candidate] = float(choices.totals(chosen)[candidate]) * (1 - 1e-9)
+        limits[candidate] = float(choices.totals(window.chosen)[candidate]) * (1 - 1e-9)
         try:
-            found = list(_Downsets(self.plan, self.tolls, limits, most, start, WINDOW_STEPS).solve())
+            found = list(_Downsets(self.plan, self.tolls, limits, most, window.outside, WINDOW_STEPS).solve())
         except TooLargeError:
             return
         for _, _, better in found:
-            ordered = space.ordered([*others, *better])
+            ordered = choices.space.ordered([*window.others, *better])
             if ordered is not None:
                 self.offer(tuple(ordered))
 
@@ -176,7 +169,11 @@ class _Downsets:
         goal = space.everything
         if goal in self.costs:
             for candidate in map(int, np.flatnonzero(self.costs[goal] < inf)):
-                yield candidate, float(self.costs[goal][candidate]), self._path(goal, candidate)
+                yield (
+                    candidate,
+                    float(self.costs[goal][candidate]),
+                    path_between(self.start, goal, lambda done, candidate=candidate: self.came[done, candidate]),
+                )
 
     def _expand(self, done: int) -> list[int]:
         """Try all groups after `done`; the downsets that are met for the first time."""
@@ -209,7 +206,7 @@ class _Downsets:
             raise TooLargeError
         return self.possible is None or self.possible(group)
 
-    def _reach(self, done: int, group: int, useful: Places) -> list[int]:
+    def _reach(self, done: int, group: int, useful: Ints) -> list[int]:
         """Take the step from `done` by `group`; where it leads, if nothing led there before."""
         after = done | group
         total = self.costs[done][useful] + self.plan.choices.prices(group)[useful]
@@ -223,13 +220,6 @@ class _Downsets:
         costs[useful[better]] = total[better]
         self.came.update({(after, int(candidate)): group for candidate in useful[better]})
         return [after] if first else []
-
-    def _path(self, done: int, candidate: int) -> Groups:
-        groups: list[int] = []
-        while done != self.start:
-            groups.append(self.came[done, candidate])
-            done &= ~groups[-1]
-        return tuple(reversed(groups))
 
 
 def ours(plan: Plan, tolls: Tolls, possible: Possible, cores: int = 1) -> tuple[Best, Front]:

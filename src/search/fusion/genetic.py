@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from ...algebra.dag import bits
-from .result import random_state, restore_random
+from .result import restore, saved
 from .space import Evaluator, Groups, Space
 
 
@@ -251,14 +251,9 @@ class Genetic:
 
     def dump(self) -> dict[str, Any]:
         """What is needed to go on."""
-        return {
-            "samples": self.samples,
-            "population": [list(groups) for _, groups in self.population],
-            "random": random_state(self.random),
-        }
+        return saved(self, ("samples",)) | {"population": [list(groups) for _, groups in self.population]}
 
     def load(self, data: dict[str, Any]) -> None:
         """Go on from what `dump` gave."""
         self.population = self._scored([tuple(groups) for groups in data["population"]])
-        self.samples = int(data["samples"])
-        restore_random(self.random, data["random"])
+        restore(self, ("samples",), data)

@@ -5,12 +5,12 @@ goes on over it, of which only its cost and its needs so far matter.  So segment
 all ways in which the one before it may have ended.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...algebra.element import Bools, Floats
+from ...algebra.element import Floats
 from ...costs.pareto import undominated
 from .cuts import Cuts, UnitTables, describe_cuts, find_cuts
 from .relaxed import Chains, by_level, packed, unpacked
@@ -63,7 +63,7 @@ class Joined:
     def groups(self) -> tuple[int, ...]:
         """The groups (layers) of the chain that the last bound found."""
         made: list[int] = []
-        layers = self.chains.units.layers
+        layers_of = self.chains.units.layers_of
         place, entry = len(self.passed[-1].cuts.masks) - 1, 0
         pieces = 0
         for k in reversed(range(len(self.passed))):
@@ -73,7 +73,7 @@ class Joined:
                 place = part.origins[entry]
                 whole = len(rows) - 1
                 start = 0 if place < 0 else place
-                pieces |= _layers_of(rows[whole] & ~rows[start], part.order, layers)
+                pieces |= layers_of(rows[whole] & ~rows[start], part.order)
                 if place < 0:
                     entry = -2 - place
                     continue
@@ -82,12 +82,12 @@ class Joined:
             else:
                 place = len(rows) - 1
             while (before := int(part.found.came[place])) >= 0:
-                made.append(_layers_of(rows[place] & ~rows[before], part.order, layers))
+                made.append(layers_of(rows[place] & ~rows[before], part.order))
                 place = before
             entry = 0
             if before <= -2:
                 entry = -2 - before
-                pieces = _layers_of(rows[place] & ~rows[0], part.order, layers)
+                pieces = layers_of(rows[place] & ~rows[0], part.order)
         return tuple(reversed(made))
 
     def _pass(self, k: int, entries: Floats, limit: float) -> Passed | None:
@@ -133,7 +133,3 @@ class Joined:
             kept = undominated(rows)
         first = np.array([[closed, 0.0, 0.0, 0.0]])
         return np.concatenate((first, rows[kept])), [number - 1, *origins[kept].tolist()]
-
-
-def _layers_of(row: Bools, order: Sequence[int], layers: Callable[[int], int]) -> int:
-    return sum(layers(order[int(i)]) for i in np.flatnonzero(row))

@@ -44,6 +44,15 @@ def extensions(
             barred |= 1 << number
 
 
+def path_between(start: int, done: int, came: Callable[[int], int]) -> Groups:
+    """The groups that lead from one downset to another; `came` says which is the last on the way to one."""
+    groups: list[int] = []
+    while done != start:
+        groups.append(came(done))
+        done &= ~groups[-1]
+    return tuple(reversed(groups))
+
+
 SLACK = 1e-12
 """Relative error of sums of prices."""
 
@@ -97,7 +106,8 @@ class Lattice:
             for done in level:
                 self._expand(done, levels)
         goal = self.space.everything
-        return self.costs.get(goal, inf), self._path(goal) if goal in self.costs else ()
+        found = path_between(self.start, goal, self.came.__getitem__) if goal in self.costs else ()
+        return self.costs.get(goal, inf), found
 
     def _expand(self, done: int, levels: list[list[int]]) -> None:
         cost, limit = self.costs[done], self.limit * (1 + SLACK)
@@ -132,10 +142,3 @@ class Lattice:
         if self.tries > 4 * self.most_steps or (self.tries % LOOK == 0 and self.late()):
             raise TooLargeError
         return self.evaluator.may_fit(group, part) if self.possible is None else self.possible(group)
-
-    def _path(self, done: int) -> Groups:
-        groups: list[int] = []
-        while done != self.start:
-            groups.append(self.came[done])
-            done &= ~groups[-1]
-        return tuple(reversed(groups))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf, log
 from random import Random
+from typing import NamedTuple
 
 from ...algebra.dag import bits, union
 from .space import Evaluator, Groups, Space
@@ -12,8 +13,16 @@ GAP = 1 << 40
 """Between neighbouring labels of a fresh line."""
 
 
-def neighbourhood(space: Space, groups: Groups, random: Random) -> list[int]:
-    """A random group and some of its neighbours, and of theirs."""
+class Neighbours(NamedTuple):
+    """Groups to be made anew, the other ones, and the layers of these."""
+
+    chosen: list[int]
+    others: list[int]
+    outside: int
+
+
+def window_of(space: Space, groups: Groups, random: Random) -> Neighbours | None:
+    """A random group and some of its neighbours, and of theirs; None where they could not be one group."""
     chosen = [random.choice(groups)]
     for _ in range(random.choice((1, 1, 2, 3))):
         whole = union(chosen)
@@ -21,7 +30,10 @@ def neighbourhood(space: Space, groups: Groups, random: Random) -> list[int]:
         near = [group for group in groups if group & touched]
         if near:
             chosen.append(random.choice(near))
-    return chosen
+    window, others = union(chosen), [group for group in groups if group not in chosen]
+    if len(chosen) < 2 or space.ordered([*others, window]) is None:
+        return None
+    return Neighbours(chosen, others, space.everything & ~window)
 
 
 @dataclass

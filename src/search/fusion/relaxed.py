@@ -15,7 +15,7 @@ import numpy as np
 
 from ...algebra.dag import bits
 from ...algebra.element import Bools, Floats, Ints
-from .cuts import UnitTables, Words, describe_cuts, find_cuts
+from .cuts import Words, describe_cuts, find_cuts
 from .outside import Outside
 from .steps import cheapest
 from .units import Units
@@ -79,22 +79,15 @@ class Chains:
         masks = find_cuts(net, len(given), limit, self.most_cuts)
         if len(masks) == 0:
             return None
-        count = len(given) + len(members)
-        return self._through(net, unpacked(masks, count), [*given, *members], limit)
-
-    def _through(self, net: UnitTables, rows: Bools, order: Sequence[int], limit: float) -> Chain:
-        """The cheapest chain through the cuts `rows` (of the units `order`), of which the first is done already."""
-        sizes = rows.sum(axis=1)
-        places = np.argsort(sizes, kind="stable")
-        rows, sizes = rows[places], sizes[places]
-        cuts = describe_cuts(net, packed(rows), np.searchsorted(sizes, np.arange(len(order) + 2)))
+        order = [*given, *members]
+        cuts = describe_cuts(net, *by_level(masks, len(order)))
         found = cheapest(net, cuts, self.room, np.zeros((1, 4)), 0.0, limit, int(WINDOW_SHARE * self.steps))
+        rows = unpacked(cuts.masks, len(order))
         came = found.came if found.complete else np.full(len(rows), -1)
         groups: list[int] = []
         place = len(rows) - 1
         while came[place] >= 0:
-            fresh = np.flatnonzero(rows[place] & ~rows[came[place]])
-            groups.append(sum(self.units.layers(order[int(i)]) for i in fresh))
+            groups.append(self.units.layers_of(rows[place] & ~rows[came[place]], order))
             place = int(came[place])
         return Chain(float(found.bound), tuple(reversed(groups)) if place == 0 else ())
 

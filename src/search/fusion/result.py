@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from math import inf
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ...costs.fusion.values import Buffers, SubgraphCost
 
@@ -12,16 +12,24 @@ Report = Callable[[int, float, float], None]
 """Called with work done (samples or steps), best cost, and lower bound."""
 
 
-def random_state(random: Random) -> list[Any]:
-    """The state of a generator as JSON can hold it."""
-    version, words, following = random.getstate()
-    return [version, list(words), following]
+class Randomised(Protocol):
+    """A search that draws random numbers."""
+
+    random: Random
 
 
-def restore_random(random: Random, state: list[Any]) -> None:
-    """Put a generator into a state of `random_state`."""
-    version, words, following = state
-    random.setstate((version, tuple(words), following))
+def saved(search: Randomised, fields: Sequence[str]) -> dict[str, Any]:
+    """Fields of a search, and the state of its generator, as JSON can hold them."""
+    version, words, following = search.random.getstate()
+    return {name: getattr(search, name) for name in fields} | {"random": [version, list(words), following]}
+
+
+def restore(search: Randomised, fields: Sequence[str], data: dict[str, Any]) -> None:
+    """Give a search the fields, of the types that they have in it, and the generator of `saved`."""
+    for name in fields:
+        setattr(search, name, type(getattr(search, name))(data[name]))
+    version, words, following = data["random"]
+    search.random.setstate((version, tuple(words), following))
 
 
 Result = TypeVar("Result", bound="PartitionResult")

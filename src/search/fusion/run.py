@@ -20,7 +20,7 @@ from .anytime import Anytime, AnytimeOptions
 from .floors import Scene
 from .genetic import Genetic, GeneticOptions, Variation, annealed
 from .lattice import Lattice, TooLargeError
-from .result import PartitionResult, Report, random_state, restore_random
+from .result import PartitionResult, Report, restore, saved
 from .simple import chains, depth_order, greedy, per_layer
 from .space import Evaluator, Groups, Pricer, Space
 
@@ -43,6 +43,7 @@ class Annealing:
     variation: Variation = field(init=False)
 
     BATCH = 100
+    SAVED = ("samples", "best", "current", "scale")
 
     def __post_init__(self) -> None:
         self.random = Random(self.seed)
@@ -72,20 +73,12 @@ class Annealing:
 
     def dump(self) -> dict[str, Any]:
         """What is needed to go on."""
-        return {
-            "samples": self.samples,
-            "best": list(self.best),
-            "current": list(self.current),
-            "scale": self.scale,
-            "random": random_state(self.random),
-        }
+        return saved(self, self.SAVED)
 
     def load(self, data: dict[str, Any]) -> None:
         """Go on from what `dump` gave."""
-        self.samples, self.scale = int(data["samples"]), float(data["scale"])
-        self.best, self.current = tuple(data["best"]), tuple(data["current"])
+        restore(self, self.SAVED, data)
         self.best_cost, self.cost = self.evaluator.total(self.best), self.evaluator.total(self.current)
-        restore_random(self.random, data["random"])
 
 
 METHODS = ("ours", "genetic", "annealing", "enumeration", "depth-dp", "greedy", "per-layer", "chain-3", "chain-5")

@@ -1,6 +1,6 @@
 """Partitions without search: a layer a group, chains of fixed length, greedy merging, and cuts of the depth order."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from math import inf
 
@@ -18,26 +18,22 @@ def chains(space: Space, evaluator: Evaluator, length: int) -> Groups:
 
     Cocco's figure 3 fuses 1, 3 and 5 layers.
     """
-    waiting = [
-        part
-        for first in range(0, space.size, length)
-        for part in space.components(((1 << length) - 1 << first) & space.everything)
-    ]
-    settled: list[int] = []
-    for group in waiting:
-        settled.extend(halved(space, evaluator, group))
-    return _in_order(space, settled)
+    stretches = (((1 << length) - 1 << first) & space.everything for first in range(0, space.size, length))
+    return _in_order(space, fitting(space, evaluator, stretches))
 
 
-def halved(space: Space, evaluator: Evaluator, group: int) -> list[int]:
-    """A group, or its halves in topological order until they fit."""
+def fitting(space: Space, evaluator: Evaluator, sets: Iterable[int]) -> list[int]:
+    """The connected parts of sets, and of their halves in topological order until they fit."""
+    parts = [part for layers in sets for part in space.components(layers)]
+    return [small for part in parts for small in _halved(space, evaluator, part)]
+
+
+def _halved(space: Space, evaluator: Evaluator, group: int) -> list[int]:
     members = list(bits(group))
     if len(members) == 1 or evaluator.price(group) < inf:
         return [group]
-    middle = members[len(members) // 2]
-    lower = group & ((1 << middle) - 1)
-    parts = [*space.components(lower), *space.components(group & ~lower)]
-    return [small for part in parts for small in halved(space, evaluator, part)]
+    lower = group & ((1 << members[len(members) // 2]) - 1)
+    return fitting(space, evaluator, (lower, group & ~lower))
 
 
 def greedy(space: Space, evaluator: Evaluator) -> Groups:

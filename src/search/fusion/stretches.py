@@ -10,9 +10,6 @@ from ...algebra.element import Floats, Ints
 from .capacity import Choices
 from .space import Groups
 
-Places = Ints
-"""For each place of the order and each candidate, where the last stretch before it begins."""
-
 REACHES = (64, 32, 16, 8, 4, 2, 1, 0)
 """A place is cut at where nothing less is live so many places around it; at 0 all places are."""
 
@@ -50,8 +47,8 @@ class Stretches:
                 if np.isinf(self._prices[first].get(last, inf)).all():
                     self._add_singles(first, last)
 
-    def shortest(self) -> tuple[Floats, Places]:
-        """The least cost of all layers under each candidate, and the stretches that have it."""
+    def shortest(self) -> tuple[Floats, Ints]:
+        """The least cost of all layers under each candidate, and where the last stretch before each place begins."""
         width = len(self._choices.candidates)
         costs = np.full((self._count + 1, width), inf)
         costs[0] = 0.0
@@ -64,7 +61,7 @@ class Stretches:
                 came[last][better] = first
         return costs[-1], came
 
-    def groups(self, came: Places) -> Groups:
+    def groups(self, came: Ints) -> Groups:
         """The groups of one candidate, whose column of `shortest` is given."""
         groups: list[int] = []
         last = self._count

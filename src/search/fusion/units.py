@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 
 from ...algebra.dag import bits
-from ...algebra.element import Floats
+from ...algebra.element import Bools, Floats
 from .cuts import UnitTables
 from .space import Space
 
@@ -137,6 +137,10 @@ class Units:
     def layers(self, unit: int) -> int:
         """The layers of a unit, as bits."""
         return sum(1 << v for v in (self.heads[unit], *self.absorbed[unit]))
+
+    def layers_of(self, row: Bools, order: Sequence[int]) -> int:
+        """The layers of those of the units `order` that `row` says, as bits."""
+        return sum(self.layers(order[place]) for place in np.flatnonzero(row).tolist())
 
     def reads(self, unit: int) -> int:
         """The layers outside of a unit that it reads."""
