@@ -1,9 +1,13 @@
 """The functions of a module, and copies of what their values are made of."""
 
+from collections.abc import Iterable
+
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
+from ..dialects.graph import WeightOp
 from ..dialects.types import check_one_block
 
 
@@ -13,6 +17,13 @@ def functions_of(module: ModuleOp) -> list[FuncOp]:
     `TilewrightError` (kind `unsupported`) for one of several blocks.
     """
     return [check_one_block(op) for op in module.body.ops if isinstance(op, FuncOp) and op.body.blocks]
+
+
+def erase_unread_weights(values: Iterable[SSAValue]) -> None:
+    """Erase those of `values` that are weights and that nothing reads any more."""
+    for value in dict.fromkeys(values):
+        if isinstance(value.owner, WeightOp) and not value.uses:
+            Rewriter.erase_op(value.owner)
 
 
 def copy_into(block: Block, value: SSAValue, known: dict[SSAValue, SSAValue]) -> None:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.transforms.dead_code_elimination import region_dce
 
 from ...dialects import graph
 from ...dialects.graph.base import int_attr
@@ -39,7 +39,7 @@ class GraphHeadsPass(ModulePass):
         for function in functions_of(op):
             for layer in list(function.body.block.ops):
                 _without_sample(layer)
-            _drop_unread(function)
+            region_dce(function.body)
 
 
 def has_heads(module: ModuleOp) -> bool:
@@ -117,10 +117,3 @@ def _squeezed(value: SSAValue, before: Operation) -> SSAValue:
     made.result.name_hint = value.name_hint
     Rewriter.insert_op(made, InsertPoint.before(before))
     return made.result
-
-
-def _drop_unread(function: FuncOp) -> None:
-    """Removes layers that nobody reads any more."""
-    for op in reversed(list(function.body.block.ops)):
-        if isinstance(op, graph.LayerOp) and not op.result.uses:
-            Rewriter.erase_op(op)

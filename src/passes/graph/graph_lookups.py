@@ -102,10 +102,7 @@ def _mark(op: graph.LookupOp, machine: Machine, constants: Constants) -> None:
             op.by_rows = UnitAttr()
             return
         value = builder.emit(graph.CastOp(_rows(builder, table, op.index), f32))
-    Rewriter.insert_op(builder.made, InsertPoint.before(op))
-    renamed(builder.made[-1], op)
-    op.result.replace_all_uses_with(value)
-    Rewriter.erase_op(op)
+    builder.replace(op, value)
 
 
 def _rows(builder: Builder, table: SSAValue, index: SSAValue) -> SSAValue:

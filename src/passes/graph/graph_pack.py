@@ -18,7 +18,7 @@ from ...dialects.acg import has_target, machine_of
 from ...dialects.types import element_of, shape_of, si8
 from ...interpreters.constants import Constants
 from ...machine import Machine
-from .identities import renamed
+from ..functions import erase_unread_weights
 from .narrow_weights import held
 from .quantized_values import Builder
 
@@ -153,15 +153,12 @@ def pack(layer: Layer, constants: Constants, limit_bytes: float, stored: dict[tu
             unpacked = builder.emit(graph.BinaryOp("shr", value, four))
             results.append(_multiplied(builder, layer, unpacked, first))
     value = results[0] if len(results) == 1 else builder.emit(graph.ConcatOp(results, axis=_result_axis(layer)))
-    Rewriter.insert_op(builder.made, InsertPoint.before(layer.last))
-    renamed(builder.made[-1], layer.last)
-    layer.last.result.replace_all_uses_with(value)
+    inner = (layer.scaling, layer.product) if layer.total is not None else ()
     read = [given, *(layer.scaling.operands if layer.scaling is not None else ())]
-    for op in filter(None, (layer.total, layer.scaling, layer.product)):
+    builder.replace(layer.last, value)
+    for op in filter(None, inner):
         Rewriter.erase_op(op)
-    for value in read:
-        if isinstance(value.owner, graph.WeightOp) and not value.uses:
-            Rewriter.erase_op(value.owner)
+    erase_unread_weights(read)
 
 
 def _once(builder: Builder, weights: SSAValue) -> SSAValue:

@@ -8,10 +8,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import GreedyRewritePatternApplier, PatternRewriteWalker
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
 from ...algebra.element import Array
-from ...algebra.fixed_point import multiplier_and_shift
 from ...dialects import graph
 from ...dialects.acg import has_target, machine_of
 from ...dialects.types import element_of, shape_of, tensor
@@ -20,12 +19,21 @@ from ...machine import Machine
 from ..functions import functions_of
 from .graph_fuse import PRODUCTS
 from .graph_normalize import FoldConstants
-from .identities import IDENTITIES, renamed
+from .identities import IDENTITIES
 from .narrow_weights import narrow_weights
 from .quantized_affine import affine
 from .quantized_layers import arithmetic, average, commutes, concatenation, on_integers, softmax
 from .quantized_products import accumulate
-from .quantized_values import Builder, Goal, constant, epilogue_bounds, find_goal, quantised, uniform_8_bits
+from .quantized_values import (
+    Builder,
+    Goal,
+    constant,
+    epilogue_bounds,
+    find_goal,
+    multipliers_and_shifts,
+    quantised,
+    uniform_8_bits,
+)
 
 WHOLE = float(1 << 20)
 """A bias of at least so much is rounded to a whole number: sums then change by half a millionth at most."""
@@ -79,10 +87,8 @@ def integer_lrn(op: graph.QuantizeOp, constants: Constants) -> None:
         value = builder.emit(
             graph.PoolOp.build(operands=[value], properties=dict(pool.properties), result_types=[type_])
         )
-    Rewriter.insert_op(builder.made, InsertPoint.before(op))
-    renamed(builder.made[-1], op)
-    op.result.replace_all_uses_with(value)
-    for each in (op, *pools, layer):
+    builder.replace(op, value)
+    for each in (*pools, layer):
         Rewriter.erase_op(each)
 
 
@@ -141,21 +147,8 @@ def _integers(scale: Array, bias: Array, goal: Goal, bits: int) -> tuple[Array, 
     offset = np.rint(bias / np.where(scale == 0, 1, scale) * 2.0**bits)
     if np.abs(offset).max() > MOST_OFFSET:
         return None
-    pairs = [(0, 0) if s == 0 else multiplier_and_shift(abs(s) / goal.scale / 2**bits) for s in scale.tolist()]
-    found = [pair for pair in pairs if pair is not None]
-    if len(found) != len(pairs):
-        return None
-    multiplier, shift = (np.array(numbers, np.int32) for numbers in zip(*found, strict=True))
-    return offset.astype(np.int32), multiplier * np.sign(scale).astype(np.int32), shift
-
-
-def replace(op: graph.LayerOp, builder: Builder, value: SSAValue) -> None:
-    """Put what was built before `op` and let `value` stand for its result; a new operation takes its name."""
-    Rewriter.insert_op(builder.made, InsertPoint.before(op))
-    if builder.made and value is builder.made[-1].results[0]:
-        graph.set_name(builder.made[-1], graph.name_of(op))
-    op.result.replace_all_uses_with(value)
-    Rewriter.erase_op(op)
+    found = multipliers_and_shifts(np.abs(scale) / goal.scale / 2**bits)
+    return None if found is None else (offset.astype(np.int32), found[0] * np.sign(scale).astype(np.int32), found[1])
 
 
 def quantize_result(op: graph.QuantizeOp, constants: Constants) -> bool:
@@ -168,7 +161,7 @@ def quantize_result(op: graph.QuantizeOp, constants: Constants) -> bool:
     builder = Builder.of(constants, layer if isinstance(layer, Operation) else op)
     value = _reach(builder, goal, source) if source is op.x or source.has_one_use() else None
     if value is not None:
-        replace(op, builder, value)
+        builder.replace(op, value)
     return value is not None
 
 
@@ -235,7 +228,7 @@ def dequantize_product(op: graph.ConvOp | graph.GemmOp | graph.MatmulOp, constan
     if sums is None:
         return False
     scale = builder.weight("scale", sums.scale.astype(np.float32))
-    replace(op, builder, builder.emit(graph.DequantizeOp(sums.value, scale, axis=sums.axis)))
+    builder.replace(op, builder.emit(graph.DequantizeOp(sums.value, scale, axis=sums.axis)))
     return True
 
 
@@ -244,7 +237,7 @@ def bound_softmax(op: graph.SoftmaxOp, constants: Constants) -> bool:
     builder = Builder.of(constants, op)
     value = softmax(builder, op, None)
     if value is not None:
-        replace(op, builder, value)
+        builder.replace(op, value)
     return value is not None
 
 
@@ -257,7 +250,7 @@ def move_dequantize(op: graph.LayerOp, constants: Constants) -> bool:
     source = op.operands[0].owner
     if not isinstance(source, graph.DequantizeOp):
         return False
-    replace(op, builder, builder.emit(graph.DequantizeOp(result.value, source.scale, source.zero_point)))
+    builder.replace(op, builder.emit(graph.DequantizeOp(result.value, source.scale, source.zero_point)))
     return True
 
 

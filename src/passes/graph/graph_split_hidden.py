@@ -16,6 +16,7 @@ from xdsl.rewriter import Rewriter
 from ...dialects import graph
 from ...dialects.types import bytes_of, shape_of
 from ...interpreters.constants import Constants, base_name
+from ..functions import erase_unread_weights
 from .chunks import Along, Chunk, insert, is_grouped, is_weight, made_axes, on_chunk, summed_axes
 from .graph_fuse import ELEMENTWISE, PRODUCTS
 from .identities import renamed
@@ -217,9 +218,7 @@ def split(hidden: Hidden, constants: Constants, ranges: Sequence[tuple[int, int]
     read = [value for op in hidden.layers for value in op.operands]
     for op in reversed(hidden.layers):
         Rewriter.erase_op(op)
-    for value in dict.fromkeys(read):
-        if isinstance(value.owner, graph.WeightOp) and not value.uses:
-            Rewriter.erase_op(value.owner)
+    erase_unread_weights(read)
 
 
 def _slice(constants: Constants, chunk: Chunk, before: Operation, value: SSAValue, along: Along) -> SSAValue:

@@ -22,6 +22,7 @@ from ...dialects.types import element_bytes, element_of, element_type_name, shap
 from ...interpreters.constants import Constants
 from ...machine import Machine
 from ...machine.memory_chain import multiply_accumulates
+from ..functions import erase_unread_weights
 from .identities import renamed
 
 SHARE = 1 / 2
@@ -197,11 +198,10 @@ def _unfold(way: Unfolding, constants: Constants) -> None:
         made.result, stored.result, op.bias, strides=strides, pads=pads, dilations=dilations, pad_value=value
     )
     product.result.name_hint = op.result.name_hint
-    old = op.w.owner
+    old = op.w
     Rewriter.insert_op([made, stored], InsertPoint.before(op))
     Rewriter.replace_op(op, renamed(product, op))
-    if isinstance(old, graph.WeightOp) and not old.result.uses:
-        Rewriter.erase_op(old)
+    erase_unread_weights([old])
 
 
 class Windows(NamedTuple):

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import f32
-from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...algebra.element import ELEMENT_TYPES, Array
@@ -16,7 +15,7 @@ from ...dialects import graph
 from ...dialects.types import element_of, shape_of
 from ...interpreters.constants import Constants, base_name
 from ...machine import Machine
-from .identities import renamed
+from .graph_fuse import PRODUCTS
 from .quantized_products import Product, signed_weights
 from .quantized_values import Builder
 
@@ -55,7 +54,8 @@ def _scale_after(op: Product, constants: Constants) -> bool:
     scale, shape = given[1].astype(np.float32), shape_of(op.result)
     along = (shape[1], *(1,) * (len(shape) - 2)) if isinstance(op, graph.ConvOp) else shape[-1:]
     name = base_name(w.owner, w.owner.x)  # one weight for all products of it
-    product = _product(op, [x, builder.emit(constants.weight(f"{name}.weight", given[0]))])
+    narrow = builder.emit(constants.weight(f"{name}.weight", given[0]))
+    product = type(op).create(operands=[x, narrow], properties=dict(op.properties), result_types=[op.result.type])
     value = builder.emit(product, "product")
     if np.any(scale != 1):
         factor = builder.emit(constants.weight(f"{name}.scale", scale if scale.size == 1 else scale.reshape(along)))
@@ -63,38 +63,14 @@ def _scale_after(op: Product, constants: Constants) -> bool:
     if bias:
         term = bias[0] if not isinstance(op, graph.ConvOp) else builder.emit(graph.ReshapeOp(bias[0], along))
         value = builder.emit(graph.BinaryOp("add", value, term))
-    Rewriter.insert_op(builder.made, InsertPoint.before(op))
-    renamed(builder.made[-1], op)
-    op.result.replace_all_uses_with(value)
-    Rewriter.erase_op(op)
+    builder.replace(op, value)
     return True
-
-
-def _product(op: Product, operands: Sequence[SSAValue]) -> Operation:
-    """The product of other operands, without a bias."""
-    a, b = operands
-    match op:
-        case graph.ConvOp():
-            return graph.ConvOp(
-                a,
-                b,
-                strides=op.strides.get_values(),
-                pads=op.pads.get_values(),
-                dilations=op.dilations.get_values(),
-                groups=op.groups.value.data,
-                pad_value=op.pad_value.value.data,
-            )
-        case graph.GemmOp():
-            return graph.GemmOp(a, b, trans_a=op.trans_a is not None, trans_b=op.trans_b is not None)
-        case graph.MatmulOp():
-            return graph.MatmulOp(a, b)
 
 
 def _narrow(weight: graph.WeightOp, types: Sequence[str], constants: Constants) -> None:
     """A weight that products alone read as such, in the first of `types` that changes no number."""
-    products = (graph.ConvOp, graph.GemmOp, graph.MatmulOp)
     array = constants.array(weight.result) if element_of(weight.result) == f32 else None
-    if array is None or any(use.index != 1 or not isinstance(use.operation, products) for use in weight.result.uses):
+    if array is None or any(use.index != 1 or not isinstance(use.operation, PRODUCTS) for use in weight.result.uses):
         return
     if any(element_of(use.operation.operands[0]) != f32 for use in weight.result.uses):
         return

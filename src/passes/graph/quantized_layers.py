@@ -213,13 +213,8 @@ def on_integers(builder: Builder, op: graph.LayerOp) -> Quantised | None:
         properties = dict(op.properties)
         if isinstance(op, graph.PadOp) and op.mode.data == graph.PadMode.CONSTANT:
             properties["value"] = real(_as_integer(op.value.value.data, first))
-        made = type(op).build(
-            operands=[[v.value for v in values if v is not None]]
-            if isinstance(op, graph.ConcatOp)
-            else [v.value for v in values if v is not None],
-            properties=properties,
-            result_types=[tensor(shape_of(op.result), first.element)],
-        )
+        integers, type_ = [v.value for v in values if v is not None], tensor(shape_of(op.result), first.element)
+        made = type(op).create(operands=integers, properties=properties, result_types=[type_])
     return Quantised(builder.emit(made, "integers"), first.scale, first.zero, 0)
 
 

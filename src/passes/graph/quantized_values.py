@@ -8,6 +8,7 @@ from typing import TypeGuard
 import numpy as np
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...algebra.element import Array
 from ...algebra.fixed_point import multiplier_and_shift
@@ -81,6 +82,16 @@ def uniform_8_bits(value: Quantised | None) -> TypeGuard[Quantised]:
     return value is not None and value.is_uniform and value.element in RANGES
 
 
+def multipliers_and_shifts(factors: Array) -> tuple[Array, Array] | None:
+    """Integers m and s, in i32, with factors of about `m / 2^s`; None where one cannot be expressed."""
+    pairs = [(0, 0) if factor == 0 else multiplier_and_shift(factor) for factor in factors.reshape(-1).tolist()]
+    found = [pair for pair in pairs if pair is not None]
+    if len(found) != len(pairs):
+        return None
+    multiplier, shift = np.array(found, np.int32).T
+    return multiplier.reshape(factors.shape), shift.reshape(factors.shape)
+
+
 @dataclass
 class Accumulator:
     """An i32 tensor that stands for `value * scale`, scale a scalar or along `axis`."""
@@ -114,6 +125,14 @@ class Builder:
     def weight(self, part: str, array: Array) -> SSAValue:
         """Add a constant."""
         return self.emit(self.constants.weight(f"{self.name}.{part}", array))
+
+    def replace(self, op: graph.LayerOp, value: SSAValue) -> None:
+        """Put what was built before `op` and let `value` stand for its result; a new operation takes its name."""
+        Rewriter.insert_op(self.made, InsertPoint.before(op))
+        if self.made and value is self.made[-1].results[0]:
+            graph.set_name(self.made[-1], graph.name_of(op))
+        op.result.replace_all_uses_with(value)
+        Rewriter.erase_op(op)
 
     def integer(self, part: str, value: int) -> SSAValue:
         """Add a scalar i32 constant."""
@@ -155,13 +174,8 @@ class Goal:
 
     def requantize(self, builder: Builder, value: Accumulator) -> SSAValue | None:
         """`value` in the goal's integers; None if a factor cannot be expressed."""
-        pairs = [multiplier_and_shift(float(scale) / self.scale) for scale in value.scale.reshape(-1)]
-        found = [pair for pair in pairs if pair is not None]
-        if len(found) != len(pairs):
-            return None
-        multiplier = np.array([m for m, _ in found], np.int32).reshape(value.scale.shape)
-        shift = np.array([s for _, s in found], np.int32).reshape(value.scale.shape)
-        return self.requantize_by(builder, value.value, multiplier, shift, value.axis)
+        factors = multipliers_and_shifts(value.scale / self.scale)
+        return None if factors is None else self.requantize_by(builder, value.value, *factors, value.axis)
 
     def requantize_by(
         self, builder: Builder, value: SSAValue, multiplier: Array, shift: Array, axis: int = 0

@@ -23,7 +23,7 @@ from ...dialects.acg import machine_of
 from ...dialects.graph import WeightOp
 from ...interpreters.constants import Array, Constants
 from ..accesses import changed, with_accesses
-from ..functions import functions_of
+from ..functions import erase_unread_weights, functions_of
 from ..names import take_name, unique_name
 from .nest_swap_factors import cycles_of, load_cycles
 from .trees import group_of
@@ -335,5 +335,4 @@ def _replace(band: Band, constants: Constants) -> None:
     for result, before in zip(group.outs, op.outs, strict=True):
         result.name_hint = before.name_hint
     Rewriter.replace_op(op, [group], list(group.outs))
-    if not old.uses:
-        Rewriter.erase_op(old.owner)
+    erase_unread_weights([old])
