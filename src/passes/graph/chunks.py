@@ -1,6 +1,6 @@
 """Layers in chunks of an axis: which axes of operands go along it, and what one chunk reads and makes."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from math import prod
 from typing import NamedTuple, TypeVar
 
@@ -11,6 +11,7 @@ from ...dialects import graph
 from ...dialects.graph.base import int_attr
 from ...dialects.types import element_of, shape_of, tensor
 from .graph_fuse import ELEMENTWISE
+from .identities import keeps_order
 
 SCALED = (graph.QuantizeOp, graph.DequantizeOp, graph.RequantizeOp)
 """Layers whose operands after the first are scalars, or have one element per index of an axis of the first."""
@@ -182,7 +183,7 @@ def _on_chunk(op: graph.LayerOp, operands: list[SSAValue], along: Along | None, 
         shape[along.axis] = (chunk.end - chunk.start) // along.grain
         if isinstance(op, graph.ConvOp) and op.groups.value.data > 1:
             properties["groups"] = int_attr(1 if is_grouped(op) else shape[along.axis])
-    if isinstance(op, graph.TransposeOp) and _keeps_order(shape_of(operands[0]), op.perm.get_values()):
+    if isinstance(op, graph.TransposeOp) and keeps_order(shape_of(operands[0]), op.perm.get_values()):
         kind = graph.ReshapeOp
         del properties["perm"]
     type_ = tensor(shape, element_of(op.result))
@@ -190,9 +191,3 @@ def _on_chunk(op: graph.LayerOp, operands: list[SSAValue], along: Along | None, 
     name = graph.name_of(op)
     graph.set_name(made, None if name is None else f"{name}.{chunk.number}")
     return made
-
-
-def _keeps_order(shape: tuple[int, ...], perm: Sequence[int]) -> bool:
-    """Whether a transpose moves axes of one index only."""
-    kept = [axis for axis in perm if shape[axis] > 1]
-    return kept == sorted(kept)

@@ -160,12 +160,10 @@ class FusionLayers:
     def _windows(self, op: Operation, place: int) -> tuple[Window, Window]:
         """How `op` reads operand `place`."""
         match op:
-            case graph.ConvOp() if place == 0 and len(shape_of(op.x)) == 4:
-                kernel = shape_of(op.w)[2:]
-                return _pair(kernel, op.strides.get_values(), op.pads.get_values(), op.dilations.get_values())
-            case graph.PoolOp() if len(shape_of(op.x)) == 4:
-                kernel = op.kernel.get_values()
-                return _pair(kernel, op.strides.get_values(), op.pads.get_values(), op.dilations.get_values())
+            case graph.ConvOp() | graph.PoolOp() if place == 0 and len(shape_of(op.x)) == 4:
+                kernel = shape_of(op.w)[2:] if isinstance(op, graph.ConvOp) else op.kernel.get_values()
+                rows, columns = map(Window, kernel, *graph.window_of(op))
+                return rows, columns
             case graph.ReduceOp() if tuple(op.axes.get_values()) == (2, 3):
                 rows, columns = shape_of(op.x)[2:]
                 return Window(rows), Window(columns)
@@ -189,13 +187,6 @@ def fusion_layers(function: func.FuncOp, original: func.FuncOp | None = None) ->
     module = (original or function).parent_op()
     resources = resources_of(module) if isinstance(module, ModuleOp) else Resources()
     return FusionLayers(function.sym_name.data, function.body.block, resources=resources)
-
-
-def _pair(
-    kernel: tuple[int, ...], strides: tuple[int, ...], pads: tuple[int, ...], dilations: tuple[int, ...]
-) -> tuple[Window, Window]:
-    rows, columns = (Window(kernel[i], strides[i], pads[i], dilations[i]) for i in (0, 1))
-    return rows, columns
 
 
 def _work(op: Operation) -> tuple[int, int, int]:

@@ -1,6 +1,6 @@
 """The pass `graph-fuse`: layers with their elementwise epilogues, as fused groups."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from xdsl.context import Context
@@ -130,20 +130,38 @@ def find_clusters(block: Block, max_layers: int) -> list[Cluster]:
     return sorted(clusters.by_tail.values(), key=lambda cluster: position[cluster.tail])
 
 
+def fused_group(
+    members: Sequence[Operation],
+    inputs: Collection[SSAValue],
+    given: Sequence[SSAValue],
+    outputs: Sequence[SSAValue],
+    tiles: int = 1,
+) -> graph.FusedGroupOp:
+    """A group of copies of `members`, which read `inputs`, that is `given` these and makes `outputs`."""
+    block = Block(arg_types=[value.type for value in inputs])
+    known: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
+    for member in members:
+        copy_into(block, member.results[0], known)
+    block.add_op(graph.YieldOp(*(known[value] for value in outputs)))
+    group = graph.FusedGroupOp(given, [value.type for value in outputs], Region(block), tiles=tiles)
+    name_values(group, inputs, outputs)
+    if outputs and isinstance(last := outputs[-1].owner, Operation):
+        graph.set_name(group, graph.name_of(last))
+    return group
+
+
+def name_values(group: graph.GroupOp, inputs: Iterable[SSAValue], outputs: Iterable[SSAValue]) -> None:
+    """Call arguments and results of a group as the values that they stand for."""
+    values = zip((*group.body.block.args, *group.outputs), (*inputs, *outputs), strict=True)
+    for own, value in values:
+        own.name_hint = value.name_hint
+
+
 def outline(cluster: Cluster) -> None:
     """Replace the layers of a cluster by one group, where the last of them stood."""
     made = {member.result for member in cluster.members}
     inputs = list(dict.fromkeys(v for member in cluster.members for v in member.operands if v not in made))
-    block = Block(arg_types=[value.type for value in inputs])
-    mapping: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
-    for argument, value in zip(block.args, inputs, strict=True):
-        argument.name_hint = value.name_hint
-    for member in cluster.members:
-        copy_into(block, member.result, mapping)
-    block.add_op(graph.YieldOp(mapping[cluster.tail.result]))
-    group = graph.FusedGroupOp(inputs, [cluster.tail.result.type], Region(block))
-    graph.set_name(group, graph.name_of(cluster.tail))
-    group.outputs[0].name_hint = cluster.tail.result.name_hint
+    group = fused_group(cluster.members, inputs, inputs, [cluster.tail.result])
     Rewriter.insert_op(group, InsertPoint.before(cluster.tail))
     cluster.tail.result.replace_all_uses_with(group.outputs[0])
     for member in reversed(cluster.members):

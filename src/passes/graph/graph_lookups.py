@@ -1,6 +1,5 @@
 """The pass `graph-lookups`, and what a lookup becomes where no rows are read: a product."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
@@ -8,7 +7,7 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr, f32, i32
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -145,11 +144,8 @@ class LookupToProduct(RewritePattern):
         array = self.constants.array(op.table)
         by_product = isinstance(op.table.owner, graph.WeightOp | graph.DequantizeOp)
         self._check(op, array, by_product=by_product)
-        made: list[Operation] = []
-
-        def emit(layer: graph.LayerOp) -> SSAValue:
-            made.append(layer)
-            return layer.result
+        builder = Builder.of(self.constants, op)
+        emit = builder.emit
 
         def number(value: float) -> SSAValue:
             return emit(self.constants.weight(f"float32:{value!r}", np.array(value, np.float32)))
@@ -167,17 +163,17 @@ class LookupToProduct(RewritePattern):
                 graph.MatmulOp(chosen, op.table if element_of(op.table) == f32 else emit(graph.CastOp(op.table, f32)))
             )
         else:
-            found = self._compared(op.table, chosen, emit)
+            found = self._compared(op.table, chosen, builder)
         if shape_of(found) != shape_of(op.result):
             found = emit(graph.ReshapeOp(found, shape_of(op.result)))
         if element_of(found) != element_of(op.table):
             found = emit(graph.CastOp(found, element_of(op.table)))
-        renamed(made[-1], op)
-        rewriter.replace(op, made, (found,))
+        renamed(builder.made[-1], op)
+        rewriter.replace(op, builder.made, (found,))
 
-    def _compared(self, table: SSAValue, chosen: SSAValue, emit: Callable[[graph.LayerOp], SSAValue]) -> SSAValue:
+    def _compared(self, table: SSAValue, chosen: SSAValue, builder: Builder) -> SSAValue:
         """Rows of what may not be finite: the greatest of the elements of the row, and of least values elsewhere."""
-        (count, rows), (_, width), element = shape_of(chosen), shape_of(table), element_of(table)
+        (count, rows), (_, width), element, emit = shape_of(chosen), shape_of(table), element_of(table), builder.emit
         wide = WIDER.get(dtype_of(element))
         if wide is not None:
             table = emit(graph.CastOp(table, element_type_of(wide)))

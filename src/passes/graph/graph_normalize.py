@@ -24,6 +24,7 @@ from ...dialects.types import shape_of
 from ...interpreters.constants import Constants, base_name
 from .graph_lookups import LookupToProduct
 from .identities import IDENTITIES, producer, renamed
+from .quantized_values import Builder
 
 MAX_PIECES = 256
 """What is joined of more pieces is not joined with others."""
@@ -142,26 +143,17 @@ class LowerBatchNorm(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: graph.BatchNormOp, rewriter: PatternRewriter, /) -> None:
         shape = (shape_of(op.x)[1], *(1,) * (len(shape_of(op.x)) - 2))
-        epsilon = self.constants.weight("epsilon", np.array(op.epsilon.value.data, np.float32))
-        shifted = graph.BinaryOp("add", op.variance, epsilon.result)
-        root = graph.UnaryOp("sqrt", shifted.result)
-        factor = graph.BinaryOp("div", op.scale, root.result)
-        offset = graph.BinaryOp("mul", op.mean, factor.result)
-        shift = graph.BinaryOp("sub", op.bias, offset.result)
-        factors = graph.ReshapeOp(factor.result, shape)
-        shifts = graph.ReshapeOp(shift.result, shape)
-        scaled = graph.BinaryOp("mul", op.x, factors.result)
-        result = renamed(graph.BinaryOp("add", scaled.result, shifts.result), op)
-        made = [epsilon, shifted, root, factor, offset, shift, factors, shifts, scaled, result]
-        name_parts(op, {"factor": factors, "shift": shifts})
-        rewriter.replace(op, made)
-
-
-def name_parts(op: Operation, parts: dict[str, Operation]) -> None:
-    """Name new operations after `op`: `conv1.factor`, ..."""
-    name = graph.name_of(op)
-    for part, made in parts.items():
-        graph.set_name(made, None if name is None else f"{name}.{part}")
+        builder = Builder.of(self.constants, op)
+        epsilon = builder.emit(self.constants.weight("epsilon", np.array(op.epsilon.value.data, np.float32)))
+        root = builder.emit(graph.UnaryOp("sqrt", builder.emit(graph.BinaryOp("add", op.variance, epsilon))))
+        factor = builder.emit(graph.BinaryOp("div", op.scale, root))
+        offset = builder.emit(graph.BinaryOp("mul", op.mean, factor))
+        shift = builder.emit(graph.BinaryOp("sub", op.bias, offset))
+        factors = builder.emit(graph.ReshapeOp(factor, shape), "factor")
+        shifts = builder.emit(graph.ReshapeOp(shift, shape), "shift")
+        scaled = builder.emit(graph.BinaryOp("mul", op.x, factors))
+        builder.emit(renamed(graph.BinaryOp("add", scaled, shifts), op))
+        rewriter.replace(op, builder.made)
 
 
 def per_channel(array: Array, shape: Sequence[int]) -> Array | None:

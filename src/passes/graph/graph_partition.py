@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, cast
+from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -18,6 +18,7 @@ from ...search.fusion import PartitionOptions, PartitionResult, partition
 from ...search.fusion.floors import scene_of
 from ..functions import copy_into, functions_of
 from .fusion_layers import FusionLayers, fusion_layers, platform_in
+from .graph_fuse import fused_group, name_values
 from .row_groups import RowGroups
 
 
@@ -72,21 +73,15 @@ class Outliner:
         for op in members:
             for operand in op.operands:
                 self._inputs(operand, made, new, inputs)
-        inner = Block(arg_types=[value.type for value in inputs])
-        known: dict[SSAValue, SSAValue] = dict(zip(inputs, inner.args, strict=True))
-        for op in members:
-            copy_into(inner, op.results[0], known)
         outputs: list[SSAValue] = [
             op.results[0] for op in members if any(self._leaves(use.operation, made) for use in op.results[0].uses)
         ]
-        inner.add_op(graph.YieldOp(*(known[value] for value in outputs)))
-        types = [value.type for value in outputs]
         outer = Block(arg_types=[value.type for value in inputs])
-        fused = graph.FusedGroupOp(outer.args, types, Region(inner), tiles=tiles)
+        fused = fused_group(members, inputs, outer.args, outputs, tiles)
         outer.add_ops([fused, graph.YieldOp(*fused.outputs)])
-        group = graph.LayerGroupOp([new[value] for value in inputs], types, Region(outer))
+        group = graph.LayerGroupOp([new[value] for value in inputs], fused.outputs.types, Region(outer))
+        name_values(group, inputs, outputs)
         new.update(zip(outputs, group.outputs, strict=True))
-        self._name(group, fused, inputs, outputs)
         return group, fused
 
     def _inputs(
@@ -108,21 +103,6 @@ class Outliner:
         if user.results[0] in self.layers.number:
             return user.results[0] not in made
         return any(self._leaves(use.operation, made) for use in user.results[0].uses)
-
-    def _name(
-        self,
-        group: graph.LayerGroupOp,
-        fused: graph.FusedGroupOp,
-        inputs: dict[SSAValue, None],
-        outputs: list[SSAValue],
-    ) -> None:
-        for op in (group, fused):
-            for value, argument in zip(inputs, op.body.block.args, strict=True):
-                argument.name_hint = value.name_hint
-            for value, result in zip(outputs, op.outputs, strict=True):
-                result.name_hint = value.name_hint
-        if outputs:
-            graph.set_name(fused, graph.name_of(cast(Operation, outputs[-1].owner)))
 
 
 def tiles_of(layers: LayerGraph, group: Sequence[int], cost: SubgraphCost) -> int:

@@ -10,6 +10,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...algebra.dag import mask_of
 from ...costs.fusion.pricer import SubgraphPricer
@@ -136,25 +137,12 @@ def _inline(ops: Iterable[Operation], owner: dict[SSAValue, int], names: list[st
             if place >= 0 and op.results:
                 owner[op.results[0]] = place
             continue
-        block = op.body.block
-        inside = list(block.ops)
         number = place
         if isinstance(op, graph.FusedGroupOp):
             number = len(names)
             names.append(_name(op))
-        for argument, value in zip(block.args, op.inputs, strict=True):
-            argument.replace_all_uses_with(value)
-        yielded = list(op.yielded)
-        members = inside[:-1]
-        for member in inside:
-            member.detach()
-        parent = op.parent_block()
-        if parent is None:
-            continue
-        parent.insert_ops_before(members, op)
-        for result, value in zip(op.outputs, yielded, strict=True):
-            result.replace_all_uses_with(value)
-        inside[-1].erase(safe_erase=False)
-        op.detach()
-        op.erase(safe_erase=False)
+        *members, last = op.body.block.ops
+        Rewriter.inline_block(op.body.block, InsertPoint.before(op), op.inputs)
+        Rewriter.replace_op(op, [], last.operands)
+        Rewriter.erase_op(last)
         _inline(members, owner, names, number)

@@ -1,5 +1,6 @@
 """Patterns that remove layers which do nothing: identities, reshapes of reshapes, transposes that cancel."""
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from xdsl.ir import Operation, SSAValue
@@ -20,6 +21,12 @@ def renamed(op: Operation, like: Operation) -> Any:
     """`op` with the name of `like`."""
     graph.set_name(op, graph.name_of(like))
     return op
+
+
+def keeps_order(shape: Sequence[int], perm: Sequence[int]) -> bool:
+    """Whether a transpose moves axes of one index only."""
+    moved = [axis for axis in perm if shape[axis] > 1]
+    return moved == sorted(moved)
 
 
 def is_identity(op: Operation) -> bool:
@@ -69,9 +76,7 @@ class TransposeToReshape(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: graph.TransposeOp, rewriter: PatternRewriter, /) -> None:
-        shape = shape_of(op.x)
-        moved = [axis for axis in op.perm.get_values() if shape[axis] > 1]
-        if moved == sorted(moved):
+        if keeps_order(shape_of(op.x), op.perm.get_values()):
             rewriter.replace(op, renamed(graph.ReshapeOp(op.x, shape_of(op.result)), op))
 
 

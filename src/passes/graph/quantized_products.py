@@ -7,13 +7,14 @@ second sum joins the bias, and padding is done with zx.
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import UnitAttr
+from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
 from ...algebra.element import Array
 from ...dialects import graph
+from ...dialects.graph.base import real
 from ...dialects.graph.quantized import RANGES
-from ...dialects.types import shape_of, si8
+from ...dialects.types import shape_of, si8, tensor
 from .quantized_values import Accumulator, Builder, Quantised, quantised, uniform_8_bits
 
 Product = graph.ConvOp | graph.GemmOp | graph.MatmulOp
@@ -23,11 +24,7 @@ I32_LIMIT = 2**31
 
 def accumulate(builder: Builder, op: Product) -> Accumulator | None:
     """The i32 accumulators of a product of quantised tensors; None if it cannot be done in integers."""
-    if isinstance(op, graph.ConvOp):
-        return _conv(builder, op)
-    if isinstance(op, graph.GemmOp):
-        return _gemm(builder, op)
-    return _matmul(builder, op)
+    return _matmul(builder, op) if isinstance(op, graph.MatmulOp) else _with_bias(builder, op)
 
 
 def signed_weights(builder: Builder, value: SSAValue, axis: int) -> tuple[Array, Array] | None:
@@ -72,57 +69,36 @@ def _largest(x: Quantised) -> int:
     return max(-low, high)
 
 
-def _conv(builder: Builder, op: graph.ConvOp) -> Accumulator | None:
-    x = quantised(op.x, builder.constants)
-    given = signed_weights(builder, op.w, 0) if uniform_8_bits(x) else None
-    if x is None or given is None or op.pad_value.value.data != 0.0:
+def _with_bias(builder: Builder, op: graph.ConvOp | graph.GemmOp) -> Accumulator | None:
+    """Products whose zero point joins the bias; each result sums up a row of the weights as a matrix `flat`."""
+    x = quantised(op.operands[0], builder.constants)
+    is_transposed = isinstance(op, graph.GemmOp) and op.trans_b is None
+    given = signed_weights(builder, op.operands[1], int(is_transposed)) if uniform_8_bits(x) else None
+    if x is None or given is None or not _is_plain(op):
         return None
     weights, scale = given[0], given[1] * x.scale
-    channels = weights.shape[0]
-    bias = _integer_bias(builder, op.bias, scale, (channels,))
+    rows = weights.T if is_transposed else weights
+    flat = rows.reshape(len(rows), -1).astype(np.int64)
+    bias = _integer_bias(builder, op.operands[2] if len(op.operands) > 2 else None, scale, flat.shape[:1])
     if bias is None:
         return None
-    flat = weights.reshape(channels, -1).astype(np.int64)
     bias = bias - int(x.zero) * flat.sum(axis=1)
     if (np.abs(flat).sum(axis=1) * _largest(x) + np.abs(bias)).max() >= I32_LIMIT:
         return None
-    conv = graph.ConvOp(
-        x.value,
-        builder.weight("weight", weights),
-        builder.weight("bias", bias.astype(np.int32)) if bias.any() else None,
-        strides=op.strides.get_values(),
-        pads=op.pads.get_values(),
-        dilations=op.dilations.get_values(),
-        groups=op.groups.value.data,
-        pad_value=int(x.zero) if any(op.pads.get_values()) else 0,
-    )
-    return Accumulator(builder.emit(conv, "accumulator"), scale, 1)
+    operands = [x.value, builder.weight("weight", weights)]
+    operands += [builder.weight("bias", bias.astype(np.int32))] if bias.any() else []
+    properties = dict(op.properties)
+    if isinstance(op, graph.ConvOp) and any(op.pads.get_values()):
+        properties["pad_value"] = real(int(x.zero))
+    made = type(op).create(operands=operands, properties=properties, result_types=[tensor(shape_of(op.result), i32)])
+    return Accumulator(builder.emit(made, "accumulator"), scale, 1)
 
 
-def _gemm(builder: Builder, op: graph.GemmOp) -> Accumulator | None:
-    if (op.alpha.value.data, op.beta.value.data) != (1.0, 1.0):
-        return None
-    transposed = op.trans_b is not None
-    a = quantised(op.a, builder.constants)
-    given = signed_weights(builder, op.b, 0 if transposed else 1) if uniform_8_bits(a) else None
-    if a is None or given is None:
-        return None
-    weights, scale = given[0], given[1] * a.scale
-    columns = (weights.T if transposed else weights).astype(np.int64)
-    bias = _integer_bias(builder, op.c, scale, columns.shape[1:])
-    if bias is None:
-        return None
-    bias = bias - int(a.zero) * columns.sum(axis=0)
-    if (np.abs(columns).sum(axis=0) * _largest(a) + np.abs(bias)).max() >= I32_LIMIT:
-        return None
-    gemm = graph.GemmOp(
-        a.value,
-        builder.weight("weight", weights),
-        builder.weight("bias", bias.astype(np.int32)) if bias.any() else None,
-        trans_a=isinstance(op.trans_a, UnitAttr),
-        trans_b=transposed,
-    )
-    return Accumulator(builder.emit(gemm, "accumulator"), scale, 1)
+def _is_plain(op: graph.ConvOp | graph.GemmOp) -> bool:
+    """Whether a product is padded with zeros, or has no factors."""
+    if isinstance(op, graph.ConvOp):
+        return op.pad_value.value.data == 0.0
+    return (op.alpha.value.data, op.beta.value.data) == (1.0, 1.0)
 
 
 def _matmul(builder: Builder, op: graph.MatmulOp) -> Accumulator | None:
