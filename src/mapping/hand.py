@@ -40,7 +40,7 @@ def _price(group: nest.GroupOp, arch: Architecture, model: str) -> dict[str, Any
         mapping = read_mapping(group, None, arch, problem)
         return priced(arch, problem, mapping, model, mapping=mapping_as_json(arch, problem, mapping))
     except TilewrightError as error:
-        raise in_group(error, name) from error
+        raise in_group(error, group) from error
 
 
 def priced(arch: Architecture, problem: Problem, chosen: LoopMapping, model: str, **told: Any) -> dict[str, Any]:

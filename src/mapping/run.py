@@ -356,7 +356,7 @@ def _read(group: nest.GroupOp, target: str | Path | Machine, arch: Architecture,
         mapping = read_mapping(group, machine, arch, problem)
         price(arch, problem, mapping, "exact")
     except TilewrightError as error:
-        raise in_group(error, group.sym_name.data) from error
+        raise in_group(error, group) from error
     return mapping
 
 

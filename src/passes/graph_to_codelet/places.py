@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 from xdsl.dialects.builtin import StringAttr, i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...algebra.blocked import BlockedLayout
 from ...algebra.element import Array, Ints
@@ -183,7 +183,9 @@ def plane_of(value: SSAValue, lanes: int) -> Plane:
     shape = shape_of(value)
     if len(shape) not in (2, 4):
         lever = "give a network of layers in place of a kernel, or its extents of 1, too"
-        raise TilewrightError("unsupported", "a tensor", "images of channels, or a matrix", f"{list(shape)}", lever)
+        name = graph.name_of(value.owner) if isinstance(value.owner, Operation) else ""
+        subject = f"the result of {name}" if name else "an input or weight"
+        raise TilewrightError("unsupported", subject, "images of channels, or a matrix", f"{list(shape)}", lever)
     height, width = shape[2:] or (1, 1)
     return Plane(None, -(-shape[1] // lanes), height, width, shape[0], flat=height * width == 1)
 

@@ -53,7 +53,7 @@ def map_groups(op: ModuleOp, groups: Sequence[nest.GroupOp], mapper: str, reques
         try:
             _map(group, machine, arch, mapper, request, known)
         except TilewrightError as error:
-            raise in_group(error, group.sym_name.data) from error
+            raise in_group(error, group) from error
     for function in functions_of(op):
         _sum(function, [group for group in parts if group.parent_op() is function])
 

@@ -131,7 +131,7 @@ def _map(op: nest.GroupOp, pricer: Pricer, known: dict[object, tuple[tuple[Node,
         if (problem, tree) not in known:
             known[problem, tree] = _solve(problem, tree, pricer)
     except TilewrightError as error:
-        raise in_group(error, op.sym_name.data) from error
+        raise in_group(error, op) from error
     nodes, cost = known[problem, tree]
     set_mapping(op, nodes)
     return cost

@@ -182,7 +182,7 @@ def _tile(op: nest.GroupOp, pricer: Pricer, known: dict[Group, tuple[Node, ...]]
             for part in split_group(op):
                 _tile(part, pricer, known)
             return
-        raise in_group(error, op.sym_name.data) from error
+        raise in_group(error, op) from error
     set_mapping(op, known[problem])
 
 

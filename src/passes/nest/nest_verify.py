@@ -215,7 +215,7 @@ class NestVerifyPass(ModulePass):
             try:
                 verify_group(group, machine)
             except TilewrightError as error:
-                raise in_group(error, group.sym_name.data) from error
+                raise in_group(error, group) from error
 
 
 def verify_group(group: nest.GroupOp, machine: Machine) -> None:

@@ -17,6 +17,7 @@ from ...costs.mapping.matching import Match, match_as
 from ...costs.mapping.problem import Buffer, Group, Kernel
 from ...costs.mapping.tree import Hold, Leaf, Loop, Node, Spatial
 from ...dialects import nest
+from ...dialects.layer_attributes import nodes_of
 from ...dialects.nest_mapping import HoldOp
 from ...dialects.types import dtype_of, element_type_name
 from ...errors import InfeasibleError, TilewrightError
@@ -157,12 +158,25 @@ def set_mapping(op: nest.GroupOp, nodes: tuple[Node, ...]) -> None:
     region.move_blocks(op.mapping)
 
 
-def in_group(error: TilewrightError, name: str) -> TilewrightError:
-    """The error with the group's name in its subject."""
+MOST_NODES = 3
+"""Nodes of a model that an error names."""
+
+
+def layer_words(group: nest.GroupOp) -> str:
+    """What errors call a group: the nodes of the model that it is of, as far as it says, and its name."""
+    name, nodes = group.sym_name.data, nodes_of(group)
+    if not nodes or nodes == (name,):
+        return f"group @{name}"
+    more = " and others" * (len(nodes) > MOST_NODES)
+    return f"layer {' + '.join(nodes[:MOST_NODES])}{more}, group @{name}"
+
+
+def in_group(error: TilewrightError, group: nest.GroupOp) -> TilewrightError:
+    """The error with the group's name in its subject, and nodes of the model that the group is of."""
+    subject = f"{layer_words(group)}, {error.subject}"
     if isinstance(error, InfeasibleError):
-        subject = f"group @{name}, {error.subject}"
         return InfeasibleError(error.resource, error.demand, error.bound, error.unit, error.lever, subject)
-    return TilewrightError(error.kind, f"group @{name}, {error.subject}", error.expected, error.found, error.lever)
+    return TilewrightError(error.kind, subject, error.expected, error.found, error.lever)
 
 
 def problem_of(kernel: nest.KernelOp, name: str | None = None, typed: bool = True) -> Problem:
@@ -242,7 +256,7 @@ def change_groups(
         try:
             set_mapping(group, change(group, _tree(group, unmapped)))
         except TilewrightError as error:
-            raise in_group(error, group.sym_name.data) from error
+            raise in_group(error, group) from error
 
 
 def _tree(group: nest.GroupOp, unmapped: bool) -> Nodes:

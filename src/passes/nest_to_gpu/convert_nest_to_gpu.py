@@ -79,7 +79,7 @@ def plan_of_group(group: nest.GroupOp, machine: Machine) -> Plan:
         mapping = read_mapping(group, machine, arch, problem)
         return plan_of(statement, problem, arch, mapping, shapes, elements, kernel.pads)
     except TilewrightError as error:
-        raise in_group(error, group.sym_name.data) from error
+        raise in_group(error, group) from error
 
 
 def _sums_products(kernel: nest.KernelOp) -> bool:

@@ -76,9 +76,9 @@ def forms(kernel: nest.KernelOp) -> list[Form]:
     return [form_of(access) for access in found if isinstance(access, Access)]
 
 
-def unsupported(kernel: nest.KernelOp, expected: str, found: str) -> TilewrightError:
+def unsupported(kernel: nest.KernelOp, expected: str, found: str, lever: str = "") -> TilewrightError:
     """An error about a kernel."""
-    return TilewrightError("unsupported", f"kernel @{kernel.sym_name.data}", expected, found)
+    return TilewrightError("unsupported", f"kernel @{kernel.sym_name.data}", expected, found, lever)
 
 
 def sum_form(kernel: nest.KernelOp, extents: Mapping[str, int]) -> SumForm:

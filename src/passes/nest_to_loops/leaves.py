@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,12 +70,30 @@ class Leaves:
             raise unsupported(kernel, "values of one chain", access.tensor)
         found = self.program.constant(outside)
         lane = self.scene.slots.get("n", "")
-        if found is not None and found.dtype.kind in "iu" and form.dims <= {lane}:
-            if found.size == 1:
+        if found is not None and found.dtype.kind in "iu":
+            if form.dims <= {lane} and found.size == 1:
                 return constant(int(found.reshape(-1)[0]))
-            if form.dims:
+            if form.dims == {lane}:
                 return self._builder.vector(columns_of(form, found, (lane,), self.scene.extents, self.lanes))
+            if form.dims and form.dims <= {self.scene.slots.get(slot) for slot in SLOTS}:
+                return self.spread(outside, form, found)
         return self.tensor(kernel, outside, form)
+
+    def spread(self, value: SSAValue, form: Form, values: Ints) -> Term:
+        """A constant of rows alone, as the counts of an average with borders: each element fills a row of lanes."""
+        dims = {slot: dim for slot in SLOTS if (dim := self.scene.slots.get(slot)) in form.dims}
+        sizes = [self.scene.extents[dim] for dim in dims.values()]
+        each = columns_of(form, values, tuple(dims.values()), self.scene.extents, 1)
+        filled = np.repeat(each.astype(np.int32), self.lanes).reshape(*sizes, self.lanes)
+        steps = [4 * self.lanes * prod(sizes[place + 1 :]) for place in range(len(sizes))]
+        pitches = dict(zip(dims, steps, strict=True))
+        key = value, (*pitches.items(), *((f"axis {place}", axis.const) for place, axis in enumerate(form.axes)))
+        if key not in self.known:
+            address = self.program.table.filled(self.program.name_of(value)[0], filled)
+            self.tensors.append((Rows(address, pitches, 4 * self.lanes), 32))
+            bounds = np.array([each.min()]), np.array([each.max()])
+            self.known[key] = Term(f"tensor{len(self.tensors) - 1}", *bounds, "rows")
+        return self.known[key]
 
     @property
     def lanes(self) -> int:

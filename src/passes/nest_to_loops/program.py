@@ -23,10 +23,11 @@ from ...machine.layer_table import LayerRecorder
 from ...resources import Resources
 from ...search.tiles import Buffers, Loop, choose
 from ...search.tiles.choice import Block, blocks_of, vector_tiles
+from ..layer_errors import check_integers, of_group
 from .array_code import emit_sums
 from .blocks import in_blocks, layers_in_blocks
 from .emitter import Emitter, Target
-from .forms import forms, reach
+from .forms import forms, reach, unsupported
 from .layers import LayerBuilder
 from .places import Epilogue, Rows, Store, SumLayer, VectorLayer
 from .regions import Region, region_layer, region_of
@@ -35,6 +36,8 @@ from .row_code import shape_of as tile_shape
 from .tensors import Pads, Stored, Table, Told, lane_axis
 from .terms import Term
 from .views import Turn, emit_turn, permuted, reordered, reshaped
+
+SAME_FILL = "pad both readers with the same number, or copy the tensor between them"
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class LoopsProgram:
     def __init__(self, machine: Machine, function: FuncOp, weights: Resources, first_tiles: bool = False) -> None:
         if machine.control != "loops":
             raise TilewrightError("target", machine.name, "control model `loops`", f"`{machine.control}`")
+        check_integers(function, machine.name)
         self.function, self.weights, self.first_tiles = function, weights, first_tiles
         self.target = Target(machine)
         self.emitter = Emitter(machine)
@@ -82,8 +86,9 @@ class LoopsProgram:
         for value in self.outputs:
             if not isinstance(value.owner, nest.GroupOp):
                 self.dtype(value)  # floats are told first
-                found, lever = getattr(value.owner, "name", "an input"), "let a layer that computes make it"
-                raise TilewrightError("unsupported", self.outputs[value], "an output that a layer makes", found, lever)
+                what = "a reshape" if isinstance(value.owner, nest.ViewOp) else "a weight or an input"
+                subject, lever = f"output {self.outputs[value]}", "let a layer that computes make it"
+                raise TilewrightError("unsupported", subject, "an output that a layer makes", what, lever)
         waiting: Region | None = None
         for group in self.groups:
             waiting = self._take(group, waiting)
@@ -101,18 +106,18 @@ class LoopsProgram:
         needs: dict[SSAValue, tuple[Pads, int | None]] = {}
         for group in self.groups:
             outside = group.outside
-            for kernel in group.kernels:
-                for form in forms(kernel)[1:]:
-                    value = outside.get(kernel.operands_by_name[form.name])
-                    if value is None:
-                        continue
-                    shape = shape_of(value)
+            for kernel, form in [(kernel, form) for kernel in group.kernels for form in forms(kernel)[1:]]:
+                value = outside.get(kernel.operands_by_name[form.name])
+                if value is None:
+                    continue
+                shape = shape_of(value)
+                with of_group(group):
                     found = reach(kernel, form, shape, group.extents)
                     pads, fill = needs.get(value, (((0, 0),) * len(shape), None))
                     if None not in (fill, found.fill) and fill != found.fill:
-                        raise TilewrightError("unsupported", form.name, f"padding with {fill}", f"{found.fill} too")
-                    wider = tuple((max(a, c), max(b, d)) for (a, b), (c, d) in zip(pads, found.pads, strict=True))
-                    needs[value] = wider, found.fill if fill is None else fill
+                        raise unsupported(kernel, f"padding with {fill}, as another reader", f"{found.fill}", SAME_FILL)
+                wider = tuple((max(a, c), max(b, d)) for (a, b), (c, d) in zip(pads, found.pads, strict=True))
+                needs[value] = wider, found.fill if fill is None else fill
         return needs
 
     def _aliases(self) -> dict[SSAValue, _Alias]:
@@ -204,6 +209,8 @@ class LoopsProgram:
             return self.outputs[value], Role.OUTPUT
         if isinstance(value.owner, WeightOp):
             return self.table.name(value.owner.resource), Role.WEIGHT
+        if isinstance(value.owner, nest.ViewOp):
+            return self.table.name(f"{self.name_of(value.owner.source)[0]}.reshaped"), Role.TEMP
         return self.table.name(str(getattr(value.owner, "sym_name").data)), Role.TEMP
 
     def told(self, value: SSAValue) -> Told:
@@ -224,7 +231,7 @@ class LoopsProgram:
             return self.narrowed[value]
         dtype = dtype_of(cast(TensorType, value.type).element_type)
         if dtype.name not in ("int8", "int16", "int32"):
-            lever = "quantise the network with activations in int8: this machine has no floats and no other integers"
+            lever = "quantise the network with activations in int8: this machine has no other integers"
             raise TilewrightError("unsupported", self.name_of(value)[0], "signed integers", dtype.name, lever)
         return dtype
 
@@ -236,6 +243,10 @@ class LoopsProgram:
 
     def _take(self, group: nest.GroupOp, waiting: Region | None) -> Region | None:
         """Emits a group, or the region before it, or lets it wait in a region for those behind it."""
+        with of_group(group):
+            return self._taken(group, waiting)
+
+    def _taken(self, group: nest.GroupOp, waiting: Region | None) -> Region | None:
         if waiting is not None:
             if waiting.reads(group) and waiting.take(group):
                 return waiting
@@ -262,7 +273,8 @@ class LoopsProgram:
 
     def _region(self, region: Region) -> None:
         """Emits the groups of a region."""
-        self._vector(region_layer(self, region))
+        with of_group(region.groups[-1]):
+            self._vector(region_layer(self, region))
         self._note(region.groups)
 
     def _note(self, groups: Sequence[nest.GroupOp]) -> None:

@@ -137,6 +137,13 @@ class Table:
         address = self.laid(told, BlockedLayout(((0, 0),), (0,), (0,)))
         return Rows(address, {"n": 4 * self.lanes}, 4 * self.lanes)
 
+    def filled(self, name: str, values: np.ndarray[Any, np.dtype[np.int32]]) -> int:
+        """The address of constants that lie as they are, 32 bits each."""
+        name = self.name(name)
+        self.weights[name] = values
+        plain = BlockedLayout(((0, 0),) * values.ndim, (0,) * values.ndim, tuple(range(values.ndim)))
+        return self.laid(Told(name, Role.WEIGHT, np.dtype(np.int32), values.shape), plain)
+
     def blocks(self, told: Told, form: SumForm) -> Rows:
         """Weights in blocks of lanes by lanes, a column's lanes next to each other; a few columns in narrow blocks."""
         weight, lanes, shape = form.weight, self.lanes, told.shape

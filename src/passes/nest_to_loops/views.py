@@ -197,4 +197,7 @@ def _take(digits: list[tuple[int, int]], extent: int) -> int | None:
 
 
 def _refused(name: str, before: Sequence[int], after: Sequence[int]) -> TilewrightError:
-    return TilewrightError("unsupported", name, "a reshape that keeps rows of lanes whole", f"{before} to {after}")
+    lever = "make the channels a whole number of rows, or leave the reshape to a machine without this limit"
+    return TilewrightError(
+        "unsupported", name, "a reshape that keeps rows of lanes whole", f"{before} to {after}", lever
+    )

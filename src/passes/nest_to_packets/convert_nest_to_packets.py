@@ -30,6 +30,8 @@ from ...machine.packet_figures import figures
 from ...machine.packet_program import Isa, PacketProgram
 from ...resources import resources_of, weight_array
 from ..functions import functions_of
+from ..layer_errors import check_integers
+from ..nest.trees import layer_words
 from .generate import generate
 from .kernels import Program, Step, Value
 from .network import generate_network
@@ -73,7 +75,7 @@ class _Reader:
         renamed = substitute_statement(statement, tensors=tensors)
         extents = {dim: group.extents[dim] for dim in dims_of(renamed)}
         into = self.names[op.init] if op.init is not None else ""
-        self.steps.append(Step(op.sym_name.data, renamed, extents, pads, into))
+        self.steps.append(Step(op.sym_name.data, renamed, extents, pads, into, layer_words(group)))
 
     def view(self, op: nest.ViewOp) -> None:
         """The same value under another shape."""
@@ -141,6 +143,7 @@ def packet_program(machine: Machine, module: ModuleOp, function: FuncOp) -> Pack
         except TilewrightError as error:
             if error.kind != "unsupported":
                 raise
+    check_integers(function, machine.name)
     return generate_network(machine, program_of(module, function))
 
 

@@ -5,7 +5,7 @@ reads, each once, is done where they are read.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
@@ -54,13 +54,17 @@ class Value:
 
 @dataclass(frozen=True)
 class Step:
-    """A statement over values, which are its tensors' names; with `into` the target goes on from that value."""
+    """A statement over values, which are its tensors' names; with `into` the target goes on from that value.
+
+    `layer` is what errors call the layer that it is of.
+    """
 
     name: str
     statement: Statement
     extents: Mapping[str, int]
     pads: Mapping[str, int] = field(default_factory=dict[str, int])
     into: str = ""
+    layer: str = ""
 
     @property
     def target(self) -> Access:
@@ -175,7 +179,7 @@ def _split(program: Program) -> Program:
         steps.append(replace(step, statement=replace(step.statement, target=target), into=""))
         together = Call(fn, (target, Access(step.into, step.target.indices)))
         extents = {dim: step.extents[dim] for dim in dims_of(Statement(step.target, "=", Num(0)))}
-        steps.append(Step(f"{step.name}_{fn}", Statement(step.target, "=", together), extents))
+        steps.append(Step(f"{step.name}_{fn}", Statement(step.target, "=", together), extents, layer=step.layer))
     return replace(program, steps=tuple(steps), values=values)
 
 
@@ -255,10 +259,3 @@ def is_byte_product(statement: Statement, values: Mapping[str, Value]) -> bool:
 def replaced(expr: Expr, access: Access, value: Expr) -> Expr:
     """An expression with a value in the place of an access."""
     return with_accesses(expr, lambda found: value if found == access else found)
-
-
-def checked(values: Sequence[Value]) -> None:
-    """`TilewrightError` where a value is no tensor of integers."""
-    for value in values:
-        if ELEMENT_TYPES[value.type_name].kind not in "iu":
-            raise TilewrightError("unsupported", value.type_name, "integers", value.type_name, "quantise the model")

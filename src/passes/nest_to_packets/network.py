@@ -9,10 +9,11 @@ from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from ...machine.packet_program import Isa, Loop, Packet, PacketProgram, executed_packets
 from ...machine.packet_storage import Storage
+from ..layer_errors import OTHERWISE
 from .contraction import Addresses, Columns, Kernel, cheapest, plan_columns
 from .emit import Emitter
 from .forms import SINGLE, Buffer, Form, Memory
-from .kernels import Program, Step, checked, is_byte_product, joined, limits_of
+from .kernels import Program, Step, is_byte_product, joined, limits_of
 from .lane_moves import is_move, move_regions
 from .lanes import lane_regions
 from .regions import Lowering, Options, Region
@@ -56,10 +57,23 @@ def place(program: Program) -> Placement:
             _spread(program, step, placement, dim or ("" if step in touched else _chosen(program, step)))
             left.remove(step)
     for alias, source in program.aliases.items():
-        _alias(program, alias, source, placement)
+        try:
+            _alias(program, alias, source, placement)
+        except TilewrightError as error:
+            raise _of_step(error, _step_at(program, alias, source)) from error
     for step in program.steps:
-        _room(program, step, placement)
+        try:
+            _room(program, step, placement)
+        except TilewrightError as error:
+            raise _of_step(error, step) from error
     return placement
+
+
+def _step_at(program: Program, alias: str, source: str) -> Step:
+    """A step that reads a reshaped value, or that makes it."""
+    readers = [step for step in program.steps if alias in (access.tensor for access in step.read)]
+    makers = [step for step in program.steps if step.result == source]
+    return (*readers, *makers, *program.steps)[0]
 
 
 def _contraction(program: Program, step: Step, placement: Placement) -> None:
@@ -134,14 +148,15 @@ def _alias(program: Program, alias: str, source: str, placement: Placement) -> N
     squeezed = [[n for n in shape if n > 1] for shape in shapes]
     if squeezed[0] != squeezed[1]:
         found = f"{shapes[1]} as {shapes[0]}"
-        raise TilewrightError("unsupported", source, "another shape with the same axes, but for those of size 1", found)
+        expected = "another shape with the same axes, but for those of size 1"
+        raise TilewrightError("unsupported", "a reshape", expected, found)
     wide = [[axis for axis, n in enumerate(shape) if n > 1] for shape in shapes]
     for name, given, (own, others) in ((source, alias, wide[::-1]), (alias, source, wide)):
         axis = placement.lanes.get(given, SINGLE)
         lanes = own[others.index(axis)] if axis in others else SINGLE
         if placement.lanes.setdefault(name, lanes) != lanes and (placement.lanes[name] in own or lanes != SINGLE):
             found = f"axes {placement.lanes[name]} and {lanes}"
-            raise TilewrightError("unsupported", source, "one axis along lanes in both its shapes", found)
+            raise TilewrightError("unsupported", "a reshape", "one axis along lanes in both its shapes", found)
 
 
 def _room(program: Program, step: Step, placement: Placement) -> None:
@@ -167,7 +182,7 @@ def _wider(placement: Placement, name: str, wanted: Around) -> None:
     old = placement.around.get(name, wanted)
     if old.value != wanted.value:
         found = f"{old.value} and {wanted.value}"
-        raise TilewrightError("unsupported", name, "one value around a tensor", found, "copy it")
+        raise TilewrightError("unsupported", "padding", "one value around a tensor", found, "copy it for a reader")
     before, after = (
         tuple(map(max, a, b)) for a, b in ((old.before, wanted.before), (old.after, wanted.after))
     )  # fmt: skip
@@ -193,7 +208,6 @@ def generate_network(machine: Machine, program: Program, switches: Switches | No
 
     Inputs and outputs are `stored` under the function's names.
     """
-    checked(list(program.values.values()))
     program = joined(program)
     return _Network(Isa(machine), program, place(program), switches or Switches()).made()
 
@@ -218,12 +232,8 @@ class _Network:
         for step in self.program.steps:
             try:
                 code += self.step(step)
-            except InfeasibleError:
-                raise
             except TilewrightError as error:
-                raise TilewrightError(
-                    error.kind, f"{step.name}: {error.subject}", error.expected, error.found, error.lever
-                ) from error
+                raise _of_step(error, step) from error
         named = (self.program.weights, self.program.inputs, self.program.outputs)
         names = {value: name for each in named for name, value in each.items()}
         stored = tuple(replace(item, name=names.get(item.name, item.name)) for item in self.storage.stored)
@@ -312,7 +322,7 @@ class _Network:
         if source is not None:
             whole = self.buffer(source)
             if around is not None or whole.form.before:
-                raise TilewrightError("unsupported", name, "nothing around a tensor that is reshaped", "padding")
+                raise TilewrightError("unsupported", "a reshape", "nothing around a tensor that is reshaped", "padding")
             self.buffers[name] = Buffer(name, form, whole.address, whole.limits)
             self.publish(name, self.buffers[name])
             return self.buffers[name]
@@ -330,6 +340,14 @@ class _Network:
         """A reshaped value that is an output is stored under its own shape, too."""
         if self.role(name) == "output":
             self.memory.store(buffer, "output")
+
+
+def _of_step(error: TilewrightError, step: Step) -> TilewrightError:
+    """The error with the step's layer and kernel in its subject."""
+    subject = f"{step.layer}, kernel @{step.name}: {error.subject}" if step.layer else f"{step.name}: {error.subject}"
+    if isinstance(error, InfeasibleError):
+        return InfeasibleError(error.resource, error.demand, error.bound, error.unit, error.lever, subject)
+    return TilewrightError(error.kind, subject, error.expected, error.found, error.lever or OTHERWISE)
 
 
 def align_bytes(isa: Isa) -> int:

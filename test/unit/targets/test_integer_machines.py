@@ -1,8 +1,10 @@
 """What machines of integers alone say of networks with floats, constants or inputs as outputs, and maps of a column."""
 
+from typing import Any
+
 import numpy as np
 import pytest
-from onnx import helper, numpy_helper
+from onnx import NodeProto, TensorProto, helper, numpy_helper
 from xdsl.dialects.builtin import ModuleOp, i32
 
 from tilewright import GraphBuilder, TilewrightError, compile, simulate
@@ -28,7 +30,9 @@ def same(dtype: str, constant: bool = False) -> ModuleOp:
 
 @pytest.mark.parametrize("target", ["dnnweaver", "genesys16", "hvx"])
 def test_a_border_of_floats_is_refused(target: str):
-    with pytest.raises(TilewrightError, match=r"@max: expected integers around tensors, found -inf; quantise"):
+    with pytest.raises(
+        TilewrightError, match=f"@max: expected integers: {target} has no floats, found f32 in .*; write it"
+    ):
         compile(pooled(), target)
 
 
@@ -130,6 +134,67 @@ def test_a_single_number_of_another_type_is_refused():
         compile(module, "dnnweaver")
 
 
+def between_integers(*nodes: NodeProto, shape: tuple[int, ...] = (1, 4, 6, 6), **weights: Any) -> ModuleOp:
+    """Nodes from `xf` to `f` between integers; weights of 8 bits are `wf`."""
+    ends = [
+        helper.make_node("DequantizeLinear", ["x", "s", "z"], ["xf"], name="dx"),
+        helper.make_node("QuantizeLinear", ["f", "t", "z"], ["y"], name="q"),
+    ]
+    if weights:
+        ends.insert(1, helper.make_node("DequantizeLinear", ["w", "s", "z"], ["wf"], name="dw"))
+    tensors = {"s": np.float32(1 / 16), "t": np.float32(1 / 8), "z": np.int8(0)} | weights
+    stored = [numpy_helper.from_array(np.asarray(array), name) for name, array in tensors.items()]
+    x = helper.make_tensor_value_info("x", TensorProto.INT8, shape)
+    y = helper.make_empty_tensor_value_info("y")
+    made = helper.make_graph([*ends[:-1], *nodes, ends[-1]], "g", [x], [y], stored)
+    opset = [helper.make_opsetid("", 19)]
+    return import_onnx(helper.make_model(made, opset_imports=opset, ir_version=9))
+
+
+REFUSED = [
+    ("dnnweaver", {"group": 2}, "Relu", r"^layer conv \+ .*@mac: expected weights by channel.*; write the layer so"),
+    ("dnnweaver", {"dilations": [2, 2]}, "Relu", r"^layer conv \+ .*@mac: expected taps next to.*; write the layer so"),
+    ("dnnweaver", {}, "Sigmoid", "layer .*function.*kernel @sigmoid: expected integers: dnnweaver has no floats"),
+    ("hvx", {}, "Sigmoid", "^layer function, group @f, kernel @sigmoid: expected integers: hvx has no floats"),
+    ("vta", {}, "Sigmoid", "^layer y: expected convolutions.*; run it on the host"),
+]
+
+
+@pytest.mark.parametrize(("target", "attributes", "function", "message"), REFUSED)
+def test_refusals_name_the_node_and_what_to_change(target: str, attributes: Any, function: str, message: str):
+    nodes = [
+        helper.make_node("Conv", ["xf", "wf"], ["c"], name="conv", **attributes),
+        helper.make_node(function, ["c"], ["f"], name="function"),
+    ]
+    module = between_integers(*nodes, w=np.ones((4, 4 // attributes.get("group", 1), 3, 3), np.int8))
+    with pytest.raises(TilewrightError, match=message):
+        compile(module, target)
+
+
+@pytest.mark.parametrize("target", ["dnnweaver", "genesys16"])
+@pytest.mark.parametrize("shape", [(1, 5, 4, 6), (2, 70, 5, 7)])
+def test_counts_of_a_padded_average_lie_in_rows(target: str, shape: tuple[int, ...]):
+    """At the border an average is of fewer elements: each place has its own factor, the same in all lanes."""
+    average = helper.make_node("AveragePool", ["xf"], ["f"], name="average", kernel_shape=[3, 3], pads=[1, 0, 1, 1])
+    program = compile(between_integers(average, shape=shape), target)
+    given = {"x": np.random.default_rng(0).integers(-128, 128, shape).astype(np.int8)}
+    result = simulate(program, given)
+    exact = reference(between_integers(average, shape=shape), given)["y"]
+    np.testing.assert_array_equal(result.outputs["y"], exact)
+    assert result.dram_bytes == program.predicted["dram_bytes"]
+
+
+def test_a_reshape_of_lanes_is_refused_by_name():
+    nodes = [
+        helper.make_node("Identity", ["xf"], ["i"], name="same"),
+        helper.make_node("Tile", ["i", "n"], ["f"], name="repeated"),
+    ]
+    tile = numpy_helper.from_array(np.array([2, 3]), "n")
+    nodes.insert(0, helper.make_node("Constant", [], ["n"], value=tile))
+    with pytest.raises(TilewrightError, match=r"group @y, .*: expected a reshape that keeps rows of lanes whole"):
+        compile(between_integers(*nodes, shape=(2, 4)), "dnnweaver")
+
+
 @pytest.mark.parametrize("target", ["tiny", "vta"])
 def test_inputs_larger_than_the_memory_are_refused_at_once(target: str):
     net = GraphBuilder()
@@ -144,5 +209,6 @@ def test_floats_are_told_with_the_name_of_what_has_them(views: bool):
     net = GraphBuilder()
     x = net.input("x", (2, 6))
     y = net.add("view", graph.ReshapeOp, x, (3, 4)) if views else net.add("half", graph.UnaryOp, "relu", x)
-    with pytest.raises(TilewrightError, match=r"^[xy]: expected signed integers, found float32; quantise"):
+    half = "half, kernel @relu: expected integers: dnnweaver has no floats, found f32 in `Y.*; write it with integers"
+    with pytest.raises(TilewrightError, match="copy, kernel @copy: expected integers: dnn" if views else half):
         compile(net.module({"y": y}), "dnnweaver")

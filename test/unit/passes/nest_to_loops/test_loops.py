@@ -91,5 +91,5 @@ def test_what_the_array_does_not_take(text: str, message: str):
 
 
 def test_floats_are_refused():
-    with pytest.raises(TilewrightError, match="signed integers"):
+    with pytest.raises(TilewrightError, match="kernel @O: expected integers: dnnweaver has no floats, found f32"):
         compile(einsum_module("O[m,n] += A[m,k] * B[k,n]; m=4 n=4 k=4"), "dnnweaver")
