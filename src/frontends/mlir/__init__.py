@@ -28,12 +28,8 @@ def import_mlir(text: str, name: str = "MLIR text", shapes: InputShapes | None =
 
     check_strings(text, name)
     converters = {
-        **{"stablehlo": stablehlo.convert, "chlo": stablehlo.convert},
-        **{
-            "linalg": linalg.convert,
-            "tensor": linalg.convert_tensor,
-            "arith": scalars.convert,
-            "math": scalars.convert,
-        },
+        **dict.fromkeys(("stablehlo", "chlo"), stablehlo.convert),
+        **dict.fromkeys(("arith", "math"), scalars.convert),
+        **{"linalg": linalg.convert, "tensor": linalg.convert_tensor},
     }
     return import_source(read_source(text, name), converters, shapes or InputShapes())

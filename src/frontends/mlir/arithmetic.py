@@ -123,6 +123,10 @@ class Arithmetic:
         """1 / sqrt(x)."""
         return self.unary("reciprocal", self.unary("sqrt", x))
 
+    def remainder(self, a: View, b: View) -> View:
+        """What a division of integers toward zero leaves."""
+        return self.binary("sub", a, self.binary("mul", self.binary("div", a, b), b))
+
     def power(self, x: View, y: View) -> View:
         """x to the power y; small whole numbers are products."""
         number = self.views.number(y)

@@ -134,15 +134,7 @@ NAMED: dict[str, Callable[[Importer, Op], View]] = {
 """Products by name."""
 
 
-ELEMENTWISE = {
-    "add": "add",
-    "sub": "sub",
-    "mul": "mul",
-    "div": "div",
-    "div_unsigned": "div",
-    "max": "max",
-    "min": "min",
-}
+ELEMENTWISE = {**{kind: kind for kind in ("add", "sub", "mul", "div", "max", "min")}, "div_unsigned": "div"}
 UNARY = ("exp", "log", "sqrt", "rsqrt", "abs", "ceil", "floor", "negf", "tanh", "erf", "square", "reciprocal", "round")
 
 
@@ -298,8 +290,7 @@ def concatenated(importer: Importer, op: Op) -> View:
 def extract(importer: Importer, op: Op) -> View:
     """An element at constant indices."""
     x, places = importer.operand(op, 0), importer.integers(op, op.lists[0] if op.lists else [])
-    element = slice_(importer.views, x, places, [1] * x.rank, [1] * x.rank)
-    return importer.views.reshape(element, ())
+    return importer.views.reshape(slice_(importer.views, x, places, [1] * x.rank), ())
 
 
 def from_elements(importer: Importer, op: Op) -> View:

@@ -7,7 +7,7 @@ import numpy as np
 from .importer import Importer
 from .products import begin_with, dot, first_place, reduce, rows_of
 from .source import LINEAR_CONSTANT, AffineMap, Op, Reference, Region
-from .views import View, counting, gather, slice_
+from .views import View, counting, gather, part, slice_
 
 REDUCTIONS = {"add": "sum", "mul": "product", "max": "max", "min": "min", "or": "max", "and": "min"}
 """Operations of `arith`, less what says their type, that a reduction may consist of."""
@@ -78,7 +78,7 @@ class _Space:
         if any(view.shape[axis] > 1 for axis in fixed):
             starts = [fixed.get(axis, 0) for axis in range(view.rank)]
             sizes = [1 if axis in fixed else n for axis, n in enumerate(view.shape)]
-            view = slice_(views, view, starts, sizes, [1] * view.rank)
+            view = slice_(views, view, starts, sizes)
         if fixed:
             view = views.reshape(view, [n for axis, n in enumerate(view.shape) if axis not in fixed])
         dims = [next(iter(row)) for row in row_map.rows if not _is_constant(row)]
@@ -190,9 +190,7 @@ class _Body:
             if number is None:
                 dims.append(index)
                 continue
-            starts = [int(number) if i == axis else 0 for i in range(table.rank)]
-            sizes = [1 if i == axis else n for i, n in enumerate(table.shape)]
-            table = slice_(views, table, starts, sizes, [1] * table.rank)
+            table = part(views, table, axis, int(number), 1)
             dims.append(-1)
         data = [axis for axis, dim in enumerate(dims) if isinstance(dim, View)]
         if len(dims) != table.rank or len(data) > 1:

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects import graph
 from .arithmetic import Arithmetic
-from .views import View, Views, concat, counting, pad, slice_
+from .views import View, Views, concat, counting, pad, part
 
 IDENTITIES = {"sum": 0.0, "max": -np.inf, "min": np.inf, "product": 1.0}
 """What a reduction begins with where nothing is to change."""
@@ -85,17 +85,13 @@ def _made_along(views: Views, x: View, axes: Sequence[int]) -> View:
 
 def _product(make: Arithmetic, x: View, axis: int) -> View:
     """The product along an axis, which stays: halves are multiplied until one element is left."""
-
-    def part(x: View, start: int, size: int) -> View:
-        starts = [start if i == axis else 0 for i in range(x.rank)]
-        return slice_(make.views, x, starts, [size if i == axis else n for i, n in enumerate(x.shape)], [1] * x.rank)
-
+    views = make.views
     while (extent := x.shape[axis]) > 1:
         half = extent // 2
-        halves = make.binary("mul", part(x, 0, half), part(x, half, half))
+        halves = make.binary("mul", part(views, x, axis, 0, half), part(views, x, axis, half, half))
         if extent % 2:
-            first = make.binary("mul", part(halves, 0, 1), part(x, extent - 1, 1))
-            halves = first if half == 1 else concat(make.views, [first, part(halves, 1, half - 1)], axis)
+            first = make.binary("mul", part(views, halves, axis, 0, 1), part(views, x, axis, extent - 1, 1))
+            halves = first if half == 1 else concat(views, [first, part(views, halves, axis, 1, half - 1)], axis)
         x = halves
     return x
 

@@ -55,8 +55,7 @@ def convert(importer: Importer, op: Op) -> Sequence[View] | None:
     if short in ("divui", "remui", "maxui", "minui", "shrui"):
         raise op.error("signed integers", short, SIGNED)
     if short == "remsi":
-        a, b = importer.operands(op, 2)
-        return [make.binary("sub", a, make.binary("mul", make.binary("div", a, b), b))]
+        return [make.remainder(*importer.operands(op, 2))]
     kind = BINARY.get(short[:-1] if short[-1:] in "fi" else short)
     if kind is not None and op.name.startswith("arith."):
         return [make.binary(kind, *importer.operands(op, 2))]
@@ -66,7 +65,7 @@ def convert(importer: Importer, op: Op) -> Sequence[View] | None:
 
 
 def constant(importer: Importer, op: Op) -> View:
-    """A number, or dense values."""
+    """A number, or dense values; one number for all elements is not made more than once."""
     value = op.values[0] if op.values else op.attributes.get("value")
     if not isinstance(value, Dense):
         element = op.result_types[0].element if op.result_types else "i1" if isinstance(value, bool) else "i64"

@@ -6,7 +6,8 @@ import numpy as np
 
 from .importer import Importer
 from .products import rows_of
-from .source import Dense, Op, Type
+from .scalars import constant
+from .source import Op, Type
 from .stablehlo_products import convolution, dot_general, dot_of, extreme, reduce_window, reduced
 from .views import View, backwards, concat, counting, gather, insert, pad, slice_
 
@@ -43,17 +44,6 @@ def convert(importer: Importer, op: Op) -> Sequence[View] | None:
     return None if made is None else [made(importer, op)]
 
 
-def constant(importer: Importer, op: Op) -> View:
-    """A constant; one number for all elements is not made more than once."""
-    value = op.values[0] if op.values else op.attributes.get("value")
-    if not isinstance(value, Dense):
-        raise op.error("dense values", str(value)[:80])
-    truth = value.type.element == "i1"
-    if value.array.ndim == 0:
-        return importer.views.splat(value.array, value.array.dtype, importer.type_shape(op, value.type), truth)
-    return importer.views.constant(value.array, f"constant{op.line}", truth)
-
-
 def compare(importer: Importer, op: Op) -> View:
     """Comparisons in six directions."""
     words = [*op.words, str(op.attributes.get("comparison_direction", "")).split(" ")[-1]]
@@ -79,10 +69,10 @@ def clamp(importer: Importer, op: Op) -> View:
 
 def remainder(importer: Importer, op: Op) -> View:
     """What a division toward zero leaves, of integers."""
-    make, (a, b) = importer.make, importer.operands(op, 2)
+    a, b = importer.operands(op, 2)
     if a.dtype.kind == "f":
         raise op.error("integers", str(a.dtype), "write x - trunc(x / y) * y")
-    return make.binary("sub", a, make.binary("mul", make.binary("div", a, b), b))
+    return importer.make.remainder(a, b)
 
 
 def broadcast_in_dim(importer: Importer, op: Op) -> View:
@@ -155,9 +145,13 @@ def dynamic_slice(importer: Importer, op: Op) -> View:
     """A slice from constant starts, which are moved inside."""
     x, *starts = importer.operands(op)
     sizes = op.integers("sizes" if "sizes" in op.attributes else "slice_sizes")
-    at = [importer.views.indices(start, "start of the slice")[0] for start in starts]
-    at = [min(max(0, a), n - size) for a, n, size in zip(at, x.shape, sizes, strict=False)]
-    return slice_(importer.views, x, at, sizes, [1] * len(sizes))
+    return slice_(importer.views, x, _moved_inside(importer, x, starts, sizes), sizes)
+
+
+def _moved_inside(importer: Importer, x: View, starts: Sequence[View], sizes: Sequence[int]) -> list[int]:
+    """Constant starts of a part of a tensor, as near as it lies inside."""
+    at = [importer.views.indices(start, "start of a part")[0] for start in starts]
+    return [min(max(0, a), n - size) for a, n, size in zip(at, x.shape, sizes, strict=False)]
 
 
 def reverse(importer: Importer, op: Op) -> View:
@@ -178,15 +172,9 @@ def padded(importer: Importer, op: Op) -> View:
     number = importer.views.number(value)
     if number is None:
         raise op.error("a constant to pad with", "a value that is known at run time")
-    named = "low" in op.attributes
-    low, high, interior = (
-        (
-            op.integers(name if named else f"{edge}_padding")
-            for name, edge in (("low", "edge"), ("high", "edge"), ("interior", "interior"))
-        )
-        if named
-        else (op.integers(n) for n in ("edge_padding_low", "edge_padding_high", "interior_padding"))
-    )
+    short = ("low", "high", "interior")
+    names = short if "low" in op.attributes else ("edge_padding_low", "edge_padding_high", "interior_padding")
+    low, high, interior = map(op.integers, names)
     return pad(importer.views, x, low, high, number, interior)
 
 
@@ -228,8 +216,7 @@ def gathered(importer: Importer, op: Op) -> View:
 def updated(importer: Importer, op: Op) -> View:
     """A tensor with a part of it replaced from constant starts on, which are moved inside."""
     x, piece, *starts = importer.operands(op)
-    at = [importer.views.indices(start, "start of the part")[0] for start in starts]
-    at = [min(max(0, a), n - size) for a, n, size in zip(at, x.shape, piece.shape, strict=False)]
+    at = _moved_inside(importer, x, starts, piece.shape)
     return insert(importer.views, piece, x, at, [1] * len(at))
 
 
@@ -276,30 +263,15 @@ CONTROL: dict[str, Callable[[Importer, Op], list[View]]] = {"while": loop, "case
 """Operations with regions that run or do not."""
 
 
-def select(importer: Importer, op: Op) -> View:
-    """One of two elements."""
-    return importer.make.select(*importer.operands(op, 3))
-
-
-def power(importer: Importer, op: Op) -> View:
-    """x to the power y."""
-    return importer.make.power(*importer.operands(op, 2))
-
-
 OPERATIONS: dict[str, Callable[[Importer, Op], View]] = {
     **{"constant": constant, "compare": compare, "convert": convert_type, "clamp": clamp, "remainder": remainder},
     **{"broadcast_in_dim": broadcast_in_dim, "reshape": reshape, "transpose": transpose, "slice": slice_of},
     **{"dynamic_slice": dynamic_slice, "reverse": reverse, "concatenate": concatenate, "pad": padded, "iota": iota},
     **{"reduce": reduced, "reduce_window": reduce_window, "dot_general": dot_general, "dot": dot_of},
-    **{
-        "convolution": convolution,
-        "gather": gathered,
-        "dynamic_update_slice": updated,
-        "is_finite": is_finite,
-        "select": select,
-        "power": power,
-        **{"dynamic_broadcast_in_dim": broadcast_in_dim, "dynamic_reshape": reshape, "dynamic_iota": iota},
-        **{"get_dimension_size": dimension_size, "real_dynamic_slice": real_dynamic_slice},
-    },
+    **{"convolution": convolution, "gather": gathered, "dynamic_update_slice": updated, "is_finite": is_finite},
+    **{"dynamic_broadcast_in_dim": broadcast_in_dim, "dynamic_reshape": reshape, "dynamic_iota": iota},
+    **{"get_dimension_size": dimension_size, "real_dynamic_slice": real_dynamic_slice},
+    "select": lambda importer, op: importer.make.select(*importer.operands(op, 3)),
+    "power": lambda importer, op: importer.make.power(*importer.operands(op, 2)),
 }
 """Operations that are neither of one element alone nor of two, with their layers."""

@@ -241,8 +241,17 @@ class Views:
         return self.elementwise(lambda x: graph.CastOp(x, element_type_of(dtype)), [view])
 
 
-def slice_(views: Views, x: View, starts: Sequence[int], sizes: Sequence[int], steps: Sequence[int]) -> View:
+def part(views: Views, x: View, axis: int, start: int, size: int) -> View:
+    """`size` elements of an axis from `start` on."""
+    starts = [start if i == axis else 0 for i in range(x.rank)]
+    return slice_(views, x, starts, [size if i == axis else n for i, n in enumerate(x.shape)])
+
+
+def slice_(
+    views: Views, x: View, starts: Sequence[int], sizes: Sequence[int], steps: Sequence[int] | None = None
+) -> View:
     """Elements `start + i * step` of each axis; negative steps go backwards."""
+    steps = [1] * x.rank if steps is None else steps
     if not len(starts) == len(sizes) == len(steps) == x.rank or any(size < 0 for size in sizes):
         found = f"{list(starts)}, {list(sizes)}, {list(steps)} of shape {list(x.shape)}"
         raise views.error("starts, extents and steps for each axis", found, kind="shape")
@@ -299,7 +308,7 @@ def pad(
     starts = [max(0, -a) for a in low]
     sizes = [n - s + min(0, b) for n, s, b in zip(x.shape, starts, high, strict=True)]
     if tuple(sizes) != x.shape:
-        x = slice_(views, x, starts, sizes, [1] * x.rank)
+        x = slice_(views, x, starts, sizes)
     if all(a <= 0 and b <= 0 for a, b in zip(low, high, strict=True)):
         return x
     if views.number(x) == value:
@@ -320,8 +329,7 @@ def _apart(views: Views, x: View, axis: int, stride: int, value: float) -> View:
     joined = views.reshape(
         pad(views, split, [0] * split.rank, high, value), (*shape[:axis], shape[axis] * stride, *shape[axis + 1 :])
     )
-    sizes = [(n - 1) * stride + 1 if i == axis else n for i, n in enumerate(shape)]
-    return slice_(views, joined, [0] * len(shape), sizes, [1] * len(shape))
+    return part(views, joined, axis, 0, (shape[axis] - 1) * stride + 1)
 
 
 def insert(views: Views, piece: View, into: View, starts: Sequence[int], steps: Sequence[int]) -> View:
@@ -345,7 +353,7 @@ def insert(views: Views, piece: View, into: View, starts: Sequence[int], steps: 
         for start, size in ((0, starts[axis]), (ends[axis], into.shape[axis] - ends[axis])):
             at = [*starts[:axis], start, *(0 for _ in starts[axis + 1 :])]
             extents = [*piece.shape[:axis], size, *into.shape[axis + 1 :]]
-            sides += [slice_(views, into, at, extents, [1] * into.rank)] if size else []
+            sides += [slice_(views, into, at, extents)] if size else []
             if start == 0:
                 sides.append(result)
         result = concat(views, sides, axis)
