@@ -16,7 +16,7 @@ from ..frontends.input_shapes import InputShapes
 from ..machine import Machine
 from ..search.dram import METHODS, Effort, Found, Objective
 from ..zoo.schedule_networks import Network
-from .networks import TOKENS, function_of, named_table, network_module
+from .networks import function_of, named_table, network_module
 
 MODELS = ("exact", "soma")
 MAX_BATCH = 1 << 10
@@ -26,14 +26,13 @@ MAX_BATCH = 1 << 10
 class ScheduleOptions:
     """How to search: `model` prices, `method` searches.
 
-    `shapes` has the batch (1, or as a file has it, where nothing is said), `tokens` is the sequence length of a
+    `shapes` has the batch (1, or as a file has it, where nothing is said), and as dim `tokens` the sequence length of a
     transformer block.
     """
 
     model: str = "exact"
     method: str = "ours"
     shapes: InputShapes = field(default_factory=InputShapes)
-    tokens: int | None = None
     objective: Objective = field(default_factory=Objective)
     effort: Effort = field(default_factory=Effort)
 
@@ -42,7 +41,7 @@ MOST_LAYERS, MOST_EXTENT, MOST_BYTES = 1 << 12, 1 << 16, 1 << 34
 """Layers that a network may have, rows or columns of a map, and bytes of a map or of weights: sums stay below 2^63."""
 
 
-def find_network(name: str, tokens: int | None = None, shapes: InputShapes | None = None) -> tuple[Network, int]:
+def find_network(name: str, shapes: InputShapes | None = None) -> tuple[Network, int]:
     """The network called `name`, the zoo's table or the graph of a file or of a network with its precision; its batch.
 
     A file whose inputs hold several samples has that batch; of a file for one, any number is scheduled.  Raises
@@ -50,8 +49,6 @@ def find_network(name: str, tokens: int | None = None, shapes: InputShapes | Non
     another, `unsupported` for what no layer does.
     """
     shapes = shapes or InputShapes()
-    if tokens is not None:
-        shapes = replace(shapes, dims={**shapes.dims, TOKENS: tokens})
     table, batch = named_table(name, shapes), shapes.samples
     if table is None:
         table, batch = _from_graph(name, shapes)
@@ -97,7 +94,7 @@ def schedule_network_for(
         raise TilewrightError("schedule", "batch", f"1 to {MAX_BATCH}", str(options.shapes.samples))
     machine = load_target(target)
     model = model_of(machine, exact=options.model == "exact")
-    network, batch = find_network(name, options.tokens, options.shapes)
+    network, batch = find_network(name, options.shapes)
     start = processor_seconds()
     found = METHODS[options.method](network, model, batch, options.objective, options.effort, progress)
     answer = describe(found, lower_bound(network, model, batch), options.objective)

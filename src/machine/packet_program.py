@@ -1,5 +1,6 @@
 """A program of packets as plain data, the instructions of a target that it is made of, and how operands are packed."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -8,7 +9,7 @@ from math import prod
 import numpy as np
 
 from ..algebra.element import Array
-from ..algebra.expr import Statement
+from ..algebra.expr import Expr, Statement, print_expr
 from ..errors import TilewrightError
 from . import Capability, Machine
 from .packets import PackedMnemonic, PacketIsa, RegisterFile
@@ -134,30 +135,19 @@ class Isa:
         return found
 
 
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*\b(?!\()")
+"""A name in the text of an expression, of a dim or an operand: functions have a parenthesis behind them."""
+
+
 @cache
 def canonical(statement: Statement) -> str:
     """The statement's text with names numbered in order of appearance."""
-    from ..algebra.expr import Access, Call, Expr, Name, Num, Strided
-
     names: dict[str, str] = {}
 
-    def number(name: str) -> str:
-        return names.setdefault(name, f"n{len(names)}")
+    def numbered(expr: Expr) -> str:
+        return _NAME.sub(lambda name: names.setdefault(name[0], f"n{len(names)}"), print_expr(expr))
 
-    def text(expr: Expr) -> str:
-        match expr:
-            case Num(value):
-                return repr(value)
-            case Name(id):
-                return number(id)
-            case Call(fn, args):
-                return f"{fn}({','.join(text(arg) for arg in args)})"
-            case Strided(tensor, dims):
-                return f"{number(tensor)}{{{','.join(number(dim) for dim in dims)}}}"
-            case Access(tensor, indices):
-                return f"{number(tensor)}[{','.join(text(index) for index in indices)}]"
-
-    return f"{text(statement.target)}{statement.reduce}{text(statement.value)}"
+    return f"{numbered(statement.target)} {statement.reduce} {numbered(statement.value)}"
 
 
 def _assign(needs: Sequence[tuple[tuple[str, ...], ...]], taken: frozenset[str]) -> bool:

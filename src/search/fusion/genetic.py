@@ -203,7 +203,6 @@ class Genetic:
     evaluator: Evaluator
     options: GeneticOptions
     seed: int
-    starts: tuple[Groups, ...] = ()
     samples: int = 0
     population: list[tuple[float, Groups]] = field(default_factory=list[tuple[float, Groups]])
     random: Random = field(init=False)
@@ -212,9 +211,7 @@ class Genetic:
     def __post_init__(self) -> None:
         self.random = Random(self.seed)
         self.variation = Variation(self.space, self.evaluator, self.random)
-        missing = self.options.population - len(self.starts)
-        first = [*self.starts, *(self.variation.initial() for _ in range(missing))]
-        self.population = self._scored(first)
+        self.population = self._scored([self.variation.initial() for _ in range(self.options.population)])
 
     @property
     def finished(self) -> bool:

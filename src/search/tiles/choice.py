@@ -35,7 +35,7 @@ class SumProblem:
     """`batch` sums over `k` blocks and the taps of `y` and `x`, for all y, x and `n` blocks of columns.
 
     Sizes in bytes: `input_bytes` of a row of one block of inputs, `weight_bytes` of a block of weights, `output_bytes`
-    of a row of one block of results as they leave the chip.  `shared_input`: all of the batch have the same.
+    of a row of one block of results as they leave the chip.
     """
 
     batch: int
@@ -46,7 +46,6 @@ class SumProblem:
     input_bytes: int
     weight_bytes: int
     output_bytes: int
-    shared_input: bool = False
     vector_cycles: int = 0  # issues of the vector engine per row of one block of results
 
     @property
@@ -105,10 +104,8 @@ def blocks_of(extents: Mapping[str, int], tile: Mapping[str, int], dims: Sequenc
     ]
 
 
-def depends(problem: SumProblem) -> dict[str, tuple[str, ...]]:
-    """The dims that move each tensor."""
-    inputs = ("y", "x", "k") if problem.shared_input else ("batch", "y", "x", "k")
-    return {"input": inputs, "weight": ("batch", "n", "k"), "output": ("batch", "n", "y", "x")}
+DEPENDS = {"input": ("batch", "y", "x", "k"), "weight": ("batch", "n", "k"), "output": ("batch", "n", "y", "x")}
+"""The dims that move each tensor."""
 
 
 def sizes(problem: SumProblem, tile: dict[str, int]) -> dict[str, int]:
@@ -220,7 +217,7 @@ def block_traffic(problem: SumProblem, order: tuple[str, ...], block: Block) -> 
     scale = {"input": problem.input_bytes, "weight": problem.weight_bytes, "output": problem.output_bytes}
     moved: dict[str, int] = {}
     requests = 0
-    for name, dims in depends(problem).items():
+    for name, dims in DEPENDS.items():
         deepest = max((i for i, dim in enumerate(order) if dim in dims and block.count[dim] > 1), default=-1)
         loads = prod(block.count[dim] for dim in order[: deepest + 1])
         if name == "output":

@@ -34,7 +34,7 @@ def test_networks_there_and_back(name: str):
 
 @pytest.mark.parametrize("model", ["exact", "soma"])
 def test_a_file_is_priced_as_the_search_priced_it(tmp_path: Path, model: str):
-    options = ScheduleOptions(model, "ours", InputShapes(2), 17, effort=SHORT)
+    options = ScheduleOptions(model, "ours", InputShapes(2, dims={"tokens": 17}), effort=SHORT)
     answer, found = schedule_network_for("gpt2_small_decode", "edge16", options)
     path = tmp_path / "x.mlir"
     write_schedule(path, found.timetable, 2, EDGE, exact=model == "exact")

@@ -56,8 +56,7 @@ def test_traffic_is_what_a_walk_loads(problem: SumProblem, order: list[str], cou
     tile: dict[str, int] = dict.fromkeys(LOOPS, 1)
     block = Block(dict.fromkeys(LOOPS, 0), tile, dict(zip(LOOPS, counts, strict=True)))
     moved, _, _ = block_traffic(problem, loops, block)
-    inputs = ("y", "x", "k") if problem.shared_input else ("batch", "y", "x", "k")
-    for name, dims, scale in (("input", inputs, 64), ("weight", ("batch", "n", "k"), 4096)):
+    for name, dims, scale in (("input", ("batch", "y", "x", "k"), 64), ("weight", ("batch", "n", "k"), 4096)):
         deepest = max((i for i, dim in enumerate(loops) if dim in dims and block.count[dim] > 1), default=-1)
         loads = {point[: deepest + 1] for point in product(*(range(block.count[dim]) for dim in loops))}
         assert moved[name] == len(loads) * sizes(problem, tile)[name] * scale
