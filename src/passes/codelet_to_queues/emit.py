@@ -19,10 +19,10 @@ from ...machine.layer_table import LayerRecorder, LayerTable
 from .binary import table_of
 from .boxes import Reach
 from .dependences import Span, Spans, Touches, dependences
-from .held import Box, Cutter, NonzeroCutter, Ranges, cutters_of
+from .held import Box, Cutter, NonzeroCutter, cutters_of
 from .isa import Binding, Isa, isa_of
 from .order import Problem
-from .plan_compute import ComputeOperand, ComputePlan, cannot_continue, plan_compute
+from .plan_compute import ComputeOperand, ComputePlan, plan_compute
 from .plan_transfer import Part as Piece
 from .plan_transfer import PartOperand, TransferPlan, box_of, plan_fill, plan_transfer, unrolled
 from .price import Price, Prices
@@ -132,46 +132,35 @@ class CodeletRunner(Runner[PlannedState]):
         known = state.computes.get(id(node))
         if known is None:
             plan = plan_compute(self.isa, codelet, node)
-            cutters = cutters_of(codelet, plan, node), NonzeroCutter.of(codelet, plan, node)
-            known = state.computes[id(node)] = plan, *cutters
+            known = state.computes[id(node)] = plan, cutters_of(plan), NonzeroCutter.of(plan)
         plan, cutters, nonzero = known
         ranges = narrowed(state.ranges, node.share)
-        for box in self._boxes(codelet, node, plan, cutters, ranges) if ranges is not None else ():
-            for part in self._parts(codelet, node, plan, box, nonzero):
-                self._box(codelet, node, state, plan, part)
-
-    def _boxes(
-        self, codelet: Codelet, node: Issue, plan: ComputePlan, cutters: Sequence[Cutter], ranges: Ranges
-    ) -> list[Box]:
-        """The boxes that ranges are cut into, in the way that takes the fewest cycles."""
         first, *others = cutters
-        boxes = list(first.boxes(ranges))
-        if len(boxes) == 1 or not others:
-            return boxes
-        ways = boxes, *(list(cutter.boxes(ranges)) for cutter in others)
-        return min(ways, key=lambda way: self._cycles(codelet, node, plan, way))
+        boxes = list(first.boxes(ranges)) if ranges is not None else []
+        if ranges is not None and len(boxes) > 1:
+            boxes = self._fastest(plan, boxes, others, ranges)
+        for box in boxes:  # products with zeros are left out where that takes fewer cycles
+            for part in [box] if box.outside else self._fastest(plan, [box], nonzero, box.ranges):
+                self._box(state, plan, part)
 
-    def _parts(
-        self, codelet: Codelet, node: Issue, plan: ComputePlan, box: Box, nonzero: Sequence[NonzeroCutter]
+    def _fastest(
+        self, plan: ComputePlan, boxes: list[Box], others: Sequence[Cutter], ranges: Mapping[str, Range]
     ) -> list[Box]:
-        """A box, or boxes that leave out products with zeros, if they take fewer cycles."""
-        if not nonzero or box.outside:
-            return [box]
-        ways = [box], *(list(cutter.boxes(box.ranges)) for cutter in nonzero)
-        return min(ways, key=lambda way: self._cycles(codelet, node, plan, way))
+        """Boxes, or those that one of `others` cuts `ranges` into, if they take fewer cycles."""
+        ways = [boxes, *(list(cutter.boxes(ranges)) for cutter in others)]
+        return min(ways, key=lambda way: self._cycles(plan, way)) if others else boxes
 
-    def _cycles(self, codelet: Codelet, node: Issue, plan: ComputePlan, boxes: Sequence[Box]) -> float:
+    def _cycles(self, plan: ComputePlan, boxes: Sequence[Box]) -> float:
         """Cycles of a compute in boxes, each of which counts as some more."""
-        shapes = (plan.shape(codelet, node, tuple(b.ranges[d].extent for d in plan.bound), b.outside) for b in boxes)
+        shapes = (plan.shape(box.ranges, box.outside) for box in boxes)
         return sum(PART_CYCLES + self.prices.of(shape.binding, shape.fresh).cycles for shape in shapes)
 
-    def _box(self, codelet: Codelet, node: Issue, state: PlannedState, plan: ComputePlan, box: Box) -> None:
-        ranges = box.ranges
-        shape = plan.shape(codelet, node, tuple(ranges[dim].extent for dim in plan.bound), box.outside)
-        keep = node.keep or any(ranges[dim].start for dim in plan.reduced)
+    def _box(self, state: PlannedState, plan: ComputePlan, box: Box) -> None:
+        ranges, shape = box.ranges, plan.shape(box.ranges, box.outside)
+        keep = plan.node.keep or any(ranges[dim].start for dim in plan.reduced)
         chosen = shape.kept if keep else shape.fresh
         if chosen is None:
-            raise cannot_continue(codelet, node, shape.binding)
+            raise plan.cannot_continue()
         row = chosen.copy()
         spans: list[Span] = []
         for operand in plan.operands:
@@ -233,7 +222,8 @@ class Emitter:
         `groups` has the name of the group of layers that each is of.
         """
         given = list(turns)
-        layers = [self._layer(codelet, group) for codelet, group in zip(codelets, groups, strict=True)]
+        named = zip(codelets, groups, strict=True)
+        layers = [self.layers.layer(codelet.nodes or (codelet.name,), group) for codelet, group in named]
         of_turn = np.array([number for number, _ in given], np.int64)
         own: list[list[Mapping[str, Range]]] = [[] for _ in codelets]
         for number, ranges in given:
@@ -265,9 +255,6 @@ class Emitter:
         self.steps += tape.steps
         check_steps(codelet, self.steps)
         return tape
-
-    def _layer(self, codelet: Codelet, group: str = "") -> int:
-        return self.layers.layer(codelet.nodes or (codelet.name,), group)
 
     def finish(self, *, schedule: bool = True) -> Emitted:
         """The program, its instructions in the order of emission, or with `schedule` in one that ends sooner."""

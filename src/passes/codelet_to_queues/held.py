@@ -7,6 +7,7 @@ are left out.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from ...algebra.affine import Affine, Range, form_low, form_span
 from ...algebra.expr import tensors_of
 from ...errors import TilewrightError
 from .plan_compute import ComputeOperand, ComputePlan
-from .tree import Codelet, Issue
+from .tree import Issue
 
 Ranges = Mapping[str, Range]
 
@@ -54,17 +55,13 @@ class Cutter:
     """
 
     def __init__(
-        self,
-        codelet: Codelet,
-        plan: ComputePlan,
-        spread: frozenset[str] = frozenset(),
-        skipped: frozenset[int] = frozenset(),
+        self, plan: ComputePlan, spread: frozenset[str] = frozenset(), skipped: frozenset[int] = frozenset()
     ) -> None:
-        self.codelet = codelet
+        self.codelet = plan.codelet
         self.spread, self.skipped = spread, skipped
         self.watched: list[_Watched] = []
         for operand in plan.operands:
-            surrogate = codelet.surrogates[operand.surrogate]
+            surrogate = plan.codelet.surrogates[operand.surrogate]
             if surrogate.axes is not None or (operand.border < 0 and not any(surrogate.ring)):
                 continue
             for axis, form in enumerate(operand.forms):
@@ -133,14 +130,7 @@ class Cutter:
             low = form_low(item.form, part)
             return item.cell(low) == item.cell(low + form_span(item.form, part))
 
-        low, high = 0, ranges[dim].extent
-        while low < high:
-            middle = (low + high + 1) // 2
-            if same(middle):
-                low = middle
-            else:
-                high = middle - 1
-        return low
+        return bisect_left(range(1, ranges[dim].extent + 1), True, key=lambda count: not same(count))
 
 
 class NonzeroCutter(Cutter):
@@ -149,27 +139,27 @@ class NonzeroCutter(Cutter):
     Dims that are `whole` are cut last, and so are those that are spread over instances.
     """
 
-    def __init__(
-        self, codelet: Codelet, plan: ComputePlan, node: Issue, axes: Sequence[int], whole: frozenset[str] = frozenset()
-    ) -> None:
-        super().__init__(codelet, plan, spread_dims(node) | whole)
+    def __init__(self, plan: ComputePlan, axes: Sequence[int], whole: frozenset[str] = frozenset()) -> None:
+        node = plan.node
+        super().__init__(plan, spread_dims(node) | whole)
         operand = next(o for o in plan.operands if o.surrogate == _zeros(node))
         self.watched = [
             _Watched(operand, operand.forms[axis], node.inside[axis][1], 0, node.inside[axis][0]) for axis in axes
         ]
 
     @classmethod
-    def of(cls, codelet: Codelet, plan: ComputePlan, node: Issue) -> tuple[NonzeroCutter, ...]:
+    def of(cls, plan: ComputePlan) -> tuple[NonzeroCutter, ...]:
         """Along all axes with zeros, and along each of them: into rows or columns at the ends and those between, or
         into taps, which take less time to feed.
         """
+        node = plan.node
         if not node.zeros or plan.binding.expansion is not None:
             return ()
-        shape = codelet.surrogates[_zeros(node)].shape
+        shape = plan.codelet.surrogates[_zeros(node)].shape
         axes = [axis for axis, ends in enumerate(node.inside) if ends != (0, shape[axis])]
         ways = dict.fromkeys([tuple(axes), *((axis,) for axis in axes)] if axes else ())
         made = frozenset(name for form in plan.operands[0].forms for name in form.names)
-        return tuple(cls(codelet, plan, node, way, whole) for way in ways for whole in (frozenset[str](), made))
+        return tuple(cls(plan, way, whole) for way in ways for whole in (frozenset[str](), made))
 
     def boxes(self, ranges: Ranges) -> Iterator[Box]:
         return (box for box in super().boxes(ranges) if not box.outside)
@@ -178,15 +168,15 @@ class NonzeroCutter(Cutter):
         pass
 
 
-def cutters_of(codelet: Codelet, plan: ComputePlan, node: Issue) -> tuple[Cutter, ...]:
+def cutters_of(plan: ComputePlan) -> tuple[Cutter, ...]:
     """Ways to cut a compute: dims that are spread over instances last, or like others.
 
     With the first a convolution over borders is cut into its taps.  With the second it is cut into rows and columns at
     the borders and those between, which have all taps: few taps at a time may take longer to feed than to sum up.
     """
-    spread, zeros = spread_dims(node), _zeros(node)
+    spread, zeros = spread_dims(plan.node), _zeros(plan.node)
     skipped = frozenset(o.position for o in plan.operands if o.surrogate == zeros and o.border >= 0)
-    return tuple(Cutter(codelet, plan, dims, skipped) for dims in dict.fromkeys((spread, frozenset[str]())))
+    return tuple(Cutter(plan, dims, skipped) for dims in dict.fromkeys((spread, frozenset[str]())))
 
 
 def _zeros(node: Issue) -> int:

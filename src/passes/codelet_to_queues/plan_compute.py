@@ -135,6 +135,8 @@ class Shape:
 class ComputePlan:
     """The mnemonic and operands of a compute, and the shapes seen so far, its own and those of all (`known`)."""
 
+    codelet: Codelet
+    node: Issue
     binding: Binding
     operands: tuple[ComputeOperand, ...]
     bound: tuple[str, ...]
@@ -146,14 +148,23 @@ class ComputePlan:
         default_factory=dict[tuple[tuple[int, ...], frozenset[int]], Shape]
     )
 
-    def shape(
-        self, codelet: Codelet, node: Issue, extents: tuple[int, ...], outside: frozenset[int] = frozenset()
-    ) -> Shape:
-        """The shape for these iterations of the bound dims; operands `outside`, by position, are borders."""
+    @property
+    def subject(self) -> str:
+        """What errors about the compute are about."""
+        return f"codelet @{self.codelet.name}, compute {self.node.node}.{self.node.capability}"
+
+    def shape(self, ranges: Mapping[str, Range], outside: frozenset[int] = frozenset()) -> Shape:
+        """The shape for these ranges of the bound dims; operands `outside`, by position, are borders."""
+        extents = tuple(ranges[dim].extent for dim in self.bound)
         known = self.shapes.get((extents, outside))
         if known is None:
-            known = self.shapes[extents, outside] = _shape(self, codelet, node, extents, outside)
+            known = self.shapes[extents, outside] = _shape(self, extents, outside)
         return known
+
+    def cannot_continue(self) -> TilewrightError:
+        """The error for a reduction in parts that the mnemonic cannot put together."""
+        expected = f"{self.binding.mnemonic.name} to go on from its target (`accumulate`)"
+        return TilewrightError("target", self.subject, expected, "no field for that", "do the reduction in one piece")
 
 
 def plan_compute(isa: Isa, codelet: Codelet, node: Issue) -> ComputePlan:
@@ -172,7 +183,7 @@ def plan_compute(isa: Isa, codelet: Codelet, node: Issue) -> ComputePlan:
     template = _template(binding, node, [surrogates[names.index(slot.name)] for slot in binding.operands])
     reduced = reduction_dims(statement) if statement.reduce != "=" else ()
     bound, spreading = tuple(dim for _, dim in node.dims), Spreading.of(isa.machine, binding, codelet, node)
-    return ComputePlan(binding, operands, bound, reduced, template, spreading, isa.shapes)
+    return ComputePlan(codelet, node, binding, operands, bound, reduced, template, spreading, isa.shapes)
 
 
 def operand_of(
@@ -215,53 +226,38 @@ def _check_names(node: Issue, what: str, given: list[str], needed: list[str]) ->
         raise TilewrightError("ir", subject, f"{what} {sorted(needed)}", f"{sorted(given)}")
 
 
-def cannot_continue(codelet: Codelet, node: Issue, binding: Binding) -> TilewrightError:
-    """The error for a reduction in parts that the mnemonic cannot put together."""
-    return TilewrightError(
-        "target",
-        f"codelet @{codelet.name}, compute {node.node}.{node.capability}",
-        f"{binding.mnemonic.name} to go on from its target (`accumulate`)",
-        "no field for that",
-        "do the reduction in one piece",
-    )
-
-
-def _shape(
-    plan: ComputePlan, codelet: Codelet, node: Issue, extents: tuple[int, ...], outside: frozenset[int]
-) -> Shape:
+def _shape(plan: ComputePlan, extents: tuple[int, ...], outside: frozenset[int]) -> Shape:
     """A shape; that of another compute which differs in addresses alone, if there is one."""
-    binding, spreading = plan.binding, plan.spreading
+    binding, spreading, node = plan.binding, plan.spreading, plan.node
     slots = tuple(slot_dim for slot_dim, _ in node.dims)
     strides = tuple(
         tuple(0 if operand.position in outside else operand.stride(dim) for operand in plan.operands)
         for _, dim in node.dims
     )
-    sizes = tuple(codelet.surrogates[operand.surrogate].element_bytes for operand in plan.operands)
+    sizes = tuple(plan.codelet.surrogates[operand.surrogate].element_bytes for operand in plan.operands)
     spread = None if spreading is None else (spreading.tile, spreading.own)
     key = (id(binding), slots, extents, strides, sizes, spread, tuple(plan.template))
     if key not in plan.known:
         if len(plan.known) >= MOST_SHAPES:
             plan.known.clear()
-        plan.known[key] = _new_shape(plan, codelet, node, extents, slots, strides, sizes)
+        plan.known[key] = _new_shape(plan, extents, slots, strides, sizes)
     return plan.known[key]
 
 
 def _new_shape(
     plan: ComputePlan,
-    codelet: Codelet,
-    node: Issue,
     extents: tuple[int, ...],
     slots: Sequence[str],
     strides: Sequence[Sequence[int]],
     sizes: Sequence[int],
 ) -> Shape:
     """A shape, with the bytes of an element of each operand and those from one iteration of a dim to the next."""
-    binding, row = plan.binding, plan.template.copy()
+    binding, row, node, subject = plan.binding, plan.template.copy(), plan.node, f"codelet {plan.codelet.name}"
     for (slot_dim, dim), extent in zip(node.dims, extents, strict=True):
         if extent > binding.limit(slot_dim):
             raise TilewrightError(
                 "target",
-                f"codelet {codelet.name}",
+                subject,
                 f"at most {binding.limit(slot_dim)} iterations of {slot_dim} in {node.node}.{node.capability}",
                 f"{extent} of {dim}",
                 f"loop over {dim} outside",
@@ -281,7 +277,7 @@ def _new_shape(
         for slot_dim, extent, own in zip(slots, extents, strides, strict=True):
             if extent == 1 or own[place] == 0:
                 continue
-            binding.set_stride(row, operand.position, slot_dim, own[place], f"codelet {codelet.name}")
+            binding.set_stride(row, operand.position, slot_dim, own[place], subject)
             steps.append((extent, own[place]))
         reach.append(reach_of(steps, sizes[place]))
     return Shape(binding, row, _kept(row, binding), tuple(reach))

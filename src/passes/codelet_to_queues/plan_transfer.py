@@ -174,15 +174,89 @@ def _slabs(counts: Sequence[int], inside: Region) -> Iterator[Region]:
         region[axis] = (first, count)
 
 
+@dataclass(frozen=True)
+class _Mover:
+    """A mnemonic on the types that its operands have then, `surrogates` their tensors, and its immediates' `values`.
+
+    Of a `lookup` operands are target, table, and the index that names the rows.
+    """
+
+    isa: Isa
+    binding: Binding
+    surrogates: Sequence[Surrogate]
+    types: Sequence[str]
+    values: Mapping[str, float]
+    lookup: Lookup | None = None
+
+    @classmethod
+    def of(cls, isa: Isa, bindings: Sequence[Binding], surrogates: Sequence[Surrogate]) -> "_Mover | None":
+        """The first that moves bytes, or the tensor's own elements, from the second of `surrogates` to the first."""
+        element, indices = surrogates[1].element, [index.element for index in surrogates[2:]]
+        for types in ([kind, kind, *indices] for kind in ("u8", "i8", element)):
+            for binding in bindings:
+                operands = zip(binding.operands, types, surrogates, strict=True)
+                if all(slot.allows(type_, one.memory) for slot, type_, one in operands):
+                    return cls(isa, binding, surrogates, types, {})
+        return None
+
+    def elements(self, region: Region, steps: Sequence[tuple[int, ...]]) -> Iterator[Part]:
+        """The instructions on a region of a tensor's elements, which may be moved in several parts each."""
+        source, size = self.surrogates[1], element_dtype(self.types[0]).itemsize
+        inside = (size, size, 0)[: len(self.surrogates)]
+        return self.parts([*region, (0, source.element_bytes // size)], [*steps, inside])
+
+    def parts(self, region: Region, steps: Sequence[tuple[int, ...]]) -> Iterator[Part]:
+        """The instructions on a region; `steps` are bytes of each operand from one step of each axis to the next."""
+        axes = [BoxAxis(count, own) for (_, count), own in zip(region, steps, strict=True)]
+        operands = range(len(self.surrogates))
+        start = [sum(first * own[i] for (first, _), own in zip(region, steps, strict=True)) for i in operands]
+        for piece in cut(merge_axes(axes), self._slots(), len(operands)):
+            yield self._part(piece, start)
+
+    def _slots(self) -> list[Slot]:
+        """The loops that an instruction offers; over the rows of a lookup the table's place is the index's to say."""
+        slots: list[Slot] = []
+        for name in (dim.name for dim in self.binding.capability.dims if dim.name in self.binding.extents):
+            strides = [self.binding.stride_range(i, name) for i in range(len(self.binding.operands))]
+            if self.lookup is not None and name == self.lookup.row:
+                strides[TABLE] = (0, 0)
+            slots.append(Slot(name, self.binding.limit(name), tuple(strides)))
+        return slots
+
+    def _part(self, piece: Piece, start: Sequence[int]) -> Part:
+        """The instruction of a piece that begins `start` bytes after the corners of the operands."""
+        binding, lookup = self.binding, self.lookup
+        row = binding.row(self.types, {}, self.values, {})
+        rows = self.surrogates[TABLE].rows if lookup is not None else None
+        if lookup is not None and rows is not None:
+            binding.set_stride(row, TABLE, lookup.row, rows.row_bytes, f"rows of {self.surrogates[TABLE].name}")
+        for dim, axis in piece.slots:
+            row[binding.extents[dim]] = axis.count
+            for place, (slot, stride) in enumerate(zip(binding.operands, axis.strides, strict=True)):
+                if dim in slot.strides and (lookup is None or (dim, place) != (lookup.row, TABLE)):
+                    row[slot.strides[dim]] = stride
+        operands: list[PartOperand] = []
+        for place, (slot, surrogate, type_) in enumerate(
+            zip(binding.operands, self.surrogates, self.types, strict=True)
+        ):
+            steps = [(axis.count, axis.strides[place]) for _, axis in piece.slots]
+            if rows is not None and place == TABLE:
+                steps.append((rows.count, rows.row_bytes))
+            reach = reach_of(steps, element_dtype(type_).itemsize)
+            offset = start[place] + piece.offsets[place]
+            side, memory = SIDES[place], self.isa.memories[slot.memory]
+            operands.append(PartOperand(side, slot.address, memory, offset, reach, surrogate.constant))
+        return Part(binding, row, tuple(operands))
+
+
 def _copies(
     isa: Isa, source: Surrogate, destination: Surrogate, region: Region, per_step: Sequence[Sequence[int]]
 ) -> Iterator[Part]:
     """Copies of a region of the box; operands of a copy are target, source."""
-    binding, element = _copier(isa, source, destination)
-    size = element_dtype(element).itemsize
-    steps = [*zip(per_step[1], per_step[0], strict=True), (size, size)]
-    whole = [*region, (0, source.element_bytes // size)]
-    yield from _parts(isa, binding, whole, steps, (destination, source), (element, element), {})
+    mover = _Mover.of(isa, isa.copies(source.memory, destination.memory), (destination, source))
+    if mover is None:
+        raise isa.missing(f"a copy of {source.element} from {source.memory}")
+    yield from mover.elements(region, list(zip(per_step[1], per_step[0], strict=True)))
 
 
 def _lookups(
@@ -199,26 +273,15 @@ def _lookups(
     """
     destination, source, index = surrogates
     assert source.rows is not None
-    binding, lookup, element = _choose(isa, source, destination, index)
-    size = element_dtype(element).itemsize
-    steps = [*zip(to, source.strides_bytes, places, strict=True), (size, size, 0)]
-    types, values = (element, element, index.element), {lookup.count: source.rows.count}
+    mover = _Mover.of(isa, isa.lookups(source.memory, destination.memory), surrogates)
+    lookup = None if mover is None else lookup_of(mover.binding.capability.statement)
+    if mover is None or lookup is None:
+        found = f"none for {source.element} at {index.element} in {index.memory}"
+        expected = f"a mnemonic that copies rows at indices from {source.memory} to {destination.memory}"
+        raise isa.missing(expected, found)
     if all(count > 0 for _, count in region):
-        whole = [*region, (0, source.element_bytes // size)]
-        yield from _parts(isa, binding, whole, steps, surrogates, types, values, lookup)
-
-
-def _choose(isa: Isa, source: Surrogate, destination: Surrogate, index: Surrogate) -> tuple[Binding, Lookup, str]:
-    """An instruction, its statement's parts, and the type of the elements that it moves: bytes, or the table's own."""
-    for element in ("u8", "i8", source.element):
-        for binding in isa.lookups(source.memory, destination.memory):
-            lookup = lookup_of(binding.capability.statement)
-            pairs = zip(binding.operands, (destination, source, index), (element, element, index.element), strict=True)
-            if lookup is not None and all(slot.allows(type_, one.memory) for slot, one, type_ in pairs):
-                return binding, lookup, element
-    found = f"none for {source.element} at {index.element} in {index.memory}"
-    expected = f"a mnemonic that copies rows at indices from {source.memory} to {destination.memory}"
-    raise isa.missing(expected, found)
+        mover = replace(mover, values={lookup.count: source.rows.count}, lookup=lookup)
+        yield from mover.elements(region, list(zip(to, source.strides_bytes, places, strict=True)))
 
 
 def _fills(isa: Isa, destination: Surrogate, value: float, region: Region, per_step: Sequence[int]) -> Iterator[Part]:
@@ -226,78 +289,5 @@ def _fills(isa: Isa, destination: Surrogate, value: float, region: Region, per_s
     binding = isa.fill(destination.memory, element, value)
     if binding is None:
         raise isa.missing(f"an instruction that fills {element} elements of {destination.memory} with {value}")
-    values, steps = dict.fromkeys(binding.immediates, value), [(stride,) for stride in per_step]
-    yield from _parts(isa, binding, region, steps, (destination,), (element,), values)
-
-
-def _copier(isa: Isa, source: Surrogate, destination: Surrogate) -> tuple[Binding, str]:
-    """A copying mnemonic and the type of the elements that it moves: bytes, or the tensor's own."""
-    bindings = isa.copies(source.memory, destination.memory)
-    for element in ("u8", "i8", source.element):
-        for binding in bindings:
-            to, from_ = binding.operands
-            if to.allows(element, destination.memory) and from_.allows(element, source.memory):
-                return binding, element
-    raise isa.missing(f"a copy of {source.element} from {source.memory}")
-
-
-def _slots(binding: Binding, lookup: Lookup | None = None) -> list[Slot]:
-    """The loops that an instruction offers; over the rows of a lookup the table's place is the index's to say."""
-    slots: list[Slot] = []
-    for dim in binding.capability.dims:
-        if dim.name in binding.extents:
-            strides = [binding.stride_range(i, dim.name) for i in range(len(binding.operands))]
-            if lookup is not None and dim.name == lookup.row:
-                strides[TABLE] = (0, 0)
-            slots.append(Slot(dim.name, binding.limit(dim.name), tuple(strides)))
-    return slots
-
-
-def _parts(
-    isa: Isa,
-    binding: Binding,
-    region: Region,
-    steps: Sequence[tuple[int, ...]],
-    surrogates: Sequence[Surrogate],
-    types: Sequence[str],
-    values: Mapping[str, float],
-    lookup: Lookup | None = None,
-) -> Iterator[Part]:
-    """The instructions on a region; `steps` are bytes of each operand from one step of each axis to the next."""
-    axes = [BoxAxis(count, own) for (_, count), own in zip(region, steps, strict=True)]
-    operands = range(len(surrogates))
-    start = [sum(first * own[i] for (first, _), own in zip(region, steps, strict=True)) for i in operands]
-    for piece in cut(merge_axes(axes), _slots(binding, lookup), len(operands)):
-        yield _part(isa, binding, piece, start, surrogates, types, values, lookup)
-
-
-def _part(
-    isa: Isa,
-    binding: Binding,
-    piece: Piece,
-    start: Sequence[int],
-    surrogates: Sequence[Surrogate],
-    types: Sequence[str],
-    values: Mapping[str, float],
-    lookup: Lookup | None,
-) -> Part:
-    """The instruction of a piece that begins `start` bytes after the corners of `surrogates`, the operands."""
-    row = binding.row(types, {}, values, {})
-    rows = surrogates[TABLE].rows if lookup is not None else None
-    if lookup is not None and rows is not None:
-        binding.set_stride(row, TABLE, lookup.row, rows.row_bytes, f"rows of {surrogates[TABLE].name}")
-    for dim, axis in piece.slots:
-        row[binding.extents[dim]] = axis.count
-        for place, (slot, stride) in enumerate(zip(binding.operands, axis.strides, strict=True)):
-            if dim in slot.strides and (lookup is None or (dim, place) != (lookup.row, TABLE)):
-                row[slot.strides[dim]] = stride
-    operands: list[PartOperand] = []
-    for place, (slot, surrogate, type_) in enumerate(zip(binding.operands, surrogates, types, strict=True)):
-        steps = [(axis.count, axis.strides[place]) for _, axis in piece.slots]
-        if rows is not None and place == TABLE:
-            steps.append((rows.count, rows.row_bytes))
-        reach = reach_of(steps, element_dtype(type_).itemsize)
-        offset = start[place] + piece.offsets[place]
-        side, memory = SIDES[place], isa.memories[slot.memory]
-        operands.append(PartOperand(side, slot.address, memory, offset, reach, surrogate.constant))
-    return Part(binding, row, tuple(operands))
+    mover = _Mover(isa, binding, (destination,), (element,), dict.fromkeys(binding.immediates, value))
+    yield from mover.parts(region, [(stride,) for stride in per_step])

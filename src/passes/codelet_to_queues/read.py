@@ -153,16 +153,11 @@ class _Reader:
 
     def read(self) -> tuple[Codelet, list[LocalOp]]:
         for arg, value in zip(self.op.body.block.args, self.op.tensors, strict=True):
-            root = self.tensors.roots[value]
-            if root.address is None and self.allocated:
-                raise self._open(f"tensor '{root.tensor_name.data}'")
-            address = 0 if root.address is None else root.address.value.data
-            name = root.tensor_name.data
-            made = _make(name, surrogate(value), (address,), constant=self.tensors.constant(value))
+            made = self._tensor(value)
             if value in self.tensors.rows:
                 self._add_rows(arg, made, self.tensors.rows[value])
                 continue
-            self._add(arg, replace(made, ring=self._ring(value, root)))
+            self._add(arg, replace(made, ring=self._ring(value, self.tensors.roots[value])))
         body = self._body(self.op.body.block)
         found = Codelet(self.op.sym_name.data, self.op.dims.data, tuple(self.surrogates), body, nodes_of(self.op))
         return found, self.locals
@@ -176,13 +171,16 @@ class _Reader:
             raise TilewrightError("program", made.name, f"a view of {count} rows that keeps them apart", f"{shape}")
         row_bytes = table.sizes[1] * made.element_bytes
         self._add(arg, replace(made, rows=TableRows(len(self.surrogates) + 1, axes, table.sizes[0], row_bytes)))
-        root = self.tensors.roots[op.index]
+        shape = (*made.shape[:axes], *(1 for _ in made.shape[axes:]))
+        self.surrogates.append(replace(self._tensor(op.index), shape=shape))
+
+    def _tensor(self, value: SSAValue) -> Surrogate:
+        """A tensor of the program as it is seen."""
+        root = self.tensors.roots[value]
         if root.address is None and self.allocated:
             raise self._open(f"tensor '{root.tensor_name.data}'")
         address = 0 if root.address is None else root.address.value.data
-        seen = _make(root.tensor_name.data, surrogate(op.index), (address,), constant=self.tensors.constant(op.index))
-        shape = (*made.shape[:axes], *(1 for _ in made.shape[axes:]))
-        self.surrogates.append(replace(seen, shape=shape))
+        return _make(root.tensor_name.data, surrogate(value), (address,), constant=self.tensors.constant(value))
 
     def _ring(self, value: SSAValue, root: TensorOp) -> tuple[int, ...]:
         """The ring of a tensor; a view of one that keeps whole samples keeps as many of them."""

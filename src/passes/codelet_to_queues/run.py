@@ -11,25 +11,21 @@ from .tree import Codelet, Define, Fill, Issue, Loop, Node, Part, Span, Transfer
 
 @dataclass
 class Slots:
-    """Equal parts of a memory.  What is loaded replaces what was used least recently; `now` is the part in use."""
+    """Equal parts of a memory.  What is loaded replaces what was used least recently.
+
+    `held` has the number of the part that holds each key, the one used last at the end.
+    """
 
     count: int
-    held: list[object | None] = field(init=False)
-    used: list[int] = field(init=False)
-    now: int = 0
-    uses: int = 0
+    held: dict[object, int] = field(default_factory=dict[object, int])
 
-    def __post_init__(self) -> None:
-        self.held, self.used = [None] * self.count, [0] * self.count
-
-    def use(self, key: object) -> bool:
-        """Turns to the part that holds `key` from now on; whether one did already."""
-        found = key in self.held
-        self.now = self.held.index(key) if found else self.used.index(min(self.used))
-        self.held[self.now] = key
-        self.uses += 1
-        self.used[self.now] = self.uses
-        return found
+    def use(self, key: object) -> tuple[int, bool]:
+        """The part that holds `key` from now on, and whether it did already."""
+        is_there = key in self.held
+        oldest = key if is_there else next(iter(self.held), None)
+        part = self.held.pop(oldest) if is_there or len(self.held) == self.count else len(self.held)
+        self.held[key] = part
+        return part, is_there
 
 
 MAX_STEPS = 1 << 22
@@ -164,8 +160,8 @@ def _define(codelet: Codelet, local: int, state: State) -> None:
     if surrogate.stays:
         slots = state.slots.setdefault(local, Slots(len(surrogate.addresses)))
         window = state.origins[local], tuple(axis.count(state.ranges) for axis in surrogate.axes)
-        (state.present.add if slots.use(window) else state.present.discard)(local)
-        copy = slots.now
+        copy, is_there = slots.use(window)
+        (state.present.add if is_there else state.present.discard)(local)
     else:
         copy = state.count(local)
     state.addresses[local] = surrogate.addresses[copy % len(surrogate.addresses)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -204,11 +205,8 @@ def stream_of(machine: Machine, layer: FusedLayer, limit_bytes: int) -> Stream |
 
         if size(1) > limit_bytes:
             continue
-        low, high = 1, extents[dim]
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if size(middle) <= limit_bytes else (low, middle - 1)
-        step = _even(extents[dim], low, _lanes(machine, layer, dim))
+        most = bisect_right(range(1, extents[dim] + 1), limit_bytes, key=size)
+        step = _even(extents[dim], most, _lanes(machine, layer, dim))
         found = Stream(dim, step, names, size(step))
         if best is None or len(found.names) > len(best.names):
             best = found

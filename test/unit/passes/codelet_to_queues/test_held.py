@@ -13,12 +13,20 @@ from tilewright.passes.codelet_to_queues.tree import Codelet, Issue, Surrogate
 FORM = Affine(-1, (("p", 1), ("r", 1)))
 
 
+NODE = Issue("A", "mac", parse_statement("O[p] += X[p + r] * W[r]"), (1, 0, 2), ())
+
+
+def planned(operand: ComputeOperand, surrogate: Surrogate, node: Issue = NODE) -> ComputePlan:
+    """A compute on one map of so many rows, read by a window of 3."""
+    codelet = Codelet("c", (("p", 8), ("r", 3)), (surrogate,), ())
+    return ComputePlan(codelet, node, None, (operand,), ("p", "r"), ("r",), [])  # type: ignore[arg-type]
+
+
 def cutter(spread: frozenset[str], size: int = 8, held: int = 0) -> Cutter:
     """One operand, a map of `size` rows with padding 1, read by a window of 3."""
     surrogate = Surrogate("X", "M", (size,), "i8", (0,), ring=(held,))
     operand = ComputeOperand(0, 0, 0, 0, (FORM,), (1,), (1,), False, (held,), 1)
-    plan = ComputePlan(None, (operand,), ("p", "r"), ("r",), [])  # type: ignore[arg-type]
-    return Cutter(Codelet("c", (("p", size), ("r", 3)), (surrogate,), ()), plan, spread)
+    return Cutter(planned(operand, surrogate), spread)
 
 
 @pytest.mark.parametrize(("spread", "held"), [((), 0), (("p",), 0), (("p",), 5), ((), 5)])
@@ -62,10 +70,9 @@ def test_products_with_zeros_are_left_out_and_no_others(
     form = Affine(0, (("p", 1), ("r", 1)))
     surrogate = Surrogate("X", "M", (10,), "i8", (0,))
     operand = ComputeOperand(0, 0, 0, 0, (form,), (1,), (1,), False)
-    plan = ComputePlan(None, (operand,), ("p", "r"), ("r",), [])  # type: ignore[arg-type]
     statement, dims = parse_statement("O[p] += X[p + r] * W[r]"), (("p", "p"), ("r", "r"))
     node = Issue("A", "mac", statement, (1, 0, 2), dims, (), (), spread, True, zeros="X", inside=((1, 9),))
-    boxes = NonzeroCutter(Codelet("c", (("p", 8), ("r", 3)), (surrogate,), ()), plan, node, (0,), whole)
+    boxes = NonzeroCutter(planned(operand, surrogate, node), (0,), whole)
     first, rows, tap, taps = ranges
     seen: list[tuple[int, int]] = []
     for box in boxes.boxes({"p": Range(first, rows), "r": Range(tap, taps)}):
@@ -79,11 +86,10 @@ def test_rows_that_stay_whole_are_cut_into_taps():
     """A tap each, and as many rows as it has: not a row at each end, which is fed with several taps."""
     surrogate = Surrogate("X", "M", (10,), "i8", (0,))
     operand = ComputeOperand(0, 0, 0, 0, (Affine(0, (("p", 1), ("r", 1))),), (1,), (1,), False)
-    plan = ComputePlan(None, (operand,), ("p", "r"), ("r",), [])  # type: ignore[arg-type]
     node = Issue("A", "mac", parse_statement("O[p] += X[p + r] * W[r]"), (1, 0, 2), (), zeros="X", inside=((1, 9),))
-    codelet, whole = Codelet("c", (("p", 8), ("r", 3)), (surrogate,), ()), {"p": Range(0, 8), "r": Range(0, 3)}
+    plan, whole = planned(operand, surrogate, node), {"p": Range(0, 8), "r": Range(0, 3)}
     rows, taps = (
-        [box.ranges for box in NonzeroCutter(codelet, plan, node, (0,), dims).boxes(whole)]
+        [box.ranges for box in NonzeroCutter(plan, (0,), dims).boxes(whole)]
         for dims in (frozenset[str](), frozenset({"p"}))
     )
     assert [(one["p"].extent, one["r"].extent) for one in rows] == [(1, 2), (6, 3), (1, 2)]
@@ -97,11 +103,10 @@ def test_products_with_a_border_of_zeros_are_left_out_and_no_others(
 ):
     surrogate = Surrogate("X", "M", (8,), "i8", (0,), ring=(5,))
     operand = ComputeOperand(0, 0, 0, 0, (FORM,), (1,), (1,), False, (5,), 1)
-    plan = ComputePlan(None, (operand,), ("p", "r"), ("r",), [])  # type: ignore[arg-type]
     statement, dims = parse_statement("O[p] += X[p + r - 1] * W[r]"), (("p", "p"), ("r", "r"))
     node = Issue("A", "mac", statement, (1, 0, 2, 3), dims, (), (), spread, True, ("X",), zeros="X", inside=((0, 8),))
     first, rows, tap, taps = ranges
-    for one in cutters_of(Codelet("c", (("p", 8), ("r", 3)), (surrogate,), ()), plan, node):
+    for one in cutters_of(planned(operand, surrogate, node)):
         seen: list[tuple[int, int]] = []
         for box in one.boxes({"p": Range(first, rows), "r": Range(tap, taps)}):
             p, r = box.ranges["p"], box.ranges["r"]
