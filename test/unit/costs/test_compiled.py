@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numba import njit
 from numba.core.caching import IndexDataCacheFile
+from numba.core.typing.templates import AbstractTemplate
 
 from tilewright.costs import compiled
 from tilewright.garbage import SELDOM
@@ -80,6 +81,29 @@ def test_garbage_is_looked_for_as_ever_once_code_is_made():
         assert gc.get_threshold() == usual
     finally:
         gc.set_threshold(*before)
+
+
+@pytest.mark.skipif(compiled.INTERPRETED, reason="functions are not compiled")
+def test_operators_are_looked_up_once_for_operands_of_the_same_types(monkeypatch: pytest.MonkeyPatch):
+    """An index is looked up once for four uses; a `min`, which is compiled itself, at each use."""
+    looked_up: list[str] = []
+    apply = cast(Any, AbstractTemplate).apply
+
+    def note(template: Any, args: Any, kws: Any) -> Any:
+        signature = apply(template, args, kws)
+        if signature is not None:
+            looked_up.append(f"{template.key.__name__} {signature}")
+        return signature
+
+    monkeypatch.setattr(AbstractTemplate, "apply", note)
+
+    def sums(x: Any, i: int, y: float) -> tuple[int, float, float, int]:
+        return x[i] + x[i] + x[i], y + y, x[i] + y, min(i, i) + min(i, i + 0)
+
+    assert njit(sums)(np.arange(5), 3, 0.5) == (9, 1.0, 3.5, 6)
+    assert sum(told.startswith("getitem") for told in looked_up) == 1
+    assert sum(told.startswith("min") for told in looked_up) >= 2
+    assert not vars(compiled)["_signatures"]
 
 
 class _Notes(compiled.event.Listener):
