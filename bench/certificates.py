@@ -1,7 +1,7 @@
 """Certificates of real layers: how large a gap they leave, and what finding, writing and checking them takes.
 
     python bench/certificates.py --machines conventional,simba_like --layers resnet18 --corrupt 5
-    python bench/certificates.py --pairs 1000 --corrupt 1 --faults
+    python bench/certificates.py --pairs 1000 --seed 5000 --corrupt 1 --faults
 
 A line per layer: the gap, seconds of the search, of writing the certificate, of the whole check and of one with
 `--sample 1000`; and of `--corrupt` changes of its letters (`STEPS`), how many were refused.
@@ -177,9 +177,9 @@ def _layers(name: str) -> list[str]:
     return [f"{name}:{own}" for own, _, _ in layers(name)]
 
 
-def random_pairs(count: int, corrupt: int, faults: bool) -> None:
-    """Certificates of so many random pairs, and what catches faults in them and in bounds."""
-    pairs, seed, counts, begun = list[Pair](), 0, Counter[str](), process_time()
+def random_pairs(count: int, first: int, corrupt: int, faults: bool) -> None:
+    """Certificates of so many random pairs of seeds from `first`, and what catches faults in them and in bounds."""
+    pairs, seed, counts, begun = list[Pair](), first, Counter[str](), process_time()
     seen = {name: Counter[str]() for name in (*STEPS, *CLAIMS)}
     while len(pairs) < count:
         if (pair := pair_of(seed, 300)) is not None:
@@ -196,7 +196,7 @@ def random_pairs(count: int, corrupt: int, faults: bool) -> None:
                 else:
                     seen[name]["accepted, WRONG" if claims_too_much(wrong, pair) else "accepted, and holds"] += 1
         seed += 1
-    print(f"{count} of {seed} draws, {dict(counts)}, {process_time() - begun:.0f} s", flush=True)
+    print(f"{count} of {seed - first} draws, {dict(counts)}, {process_time() - begun:.0f} s", flush=True)
     for name, found in seen.items():
         print(f"{name}: {dict(found)}", flush=True)
     if not faults:
@@ -245,13 +245,14 @@ def main() -> None:
     parser.add_argument("--layers", default="others", help="by commas: others, networks of the zoo, or layers")
     parser.add_argument("--corrupt", type=int, default=0, help="changes to each certificate (default: none)")
     parser.add_argument("--pairs", type=int, metavar="N", help="random pairs instead of layers")
+    parser.add_argument("--seed", type=int, default=0, help="of the first pair (default: 0)")
     parser.add_argument("--faults", action="store_true", help="of pairs, how many see that a bound is wrong")
     parser.add_argument("--regions", type=int, default=MOST_REGIONS, help="of a layer, at most (default: as map does)")
     parser.add_argument("--whole", action="store_true", help="of layers, check everything, too")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no layer after so long")
     found = parser.parse_args()
     if found.pairs is not None:
-        return random_pairs(found.pairs, found.corrupt, found.faults)
+        return random_pairs(found.pairs, found.seed, found.corrupt, found.faults)
     names = [each for name in found.layers.split(",") for each in (OTHERS if name == "others" else [name])]
     real_layers(found.machines.split(","), [full for name in names for full in _layers(name)], found)
 
