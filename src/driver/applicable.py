@@ -101,7 +101,8 @@ class Applicable:
         if self.weight_buffer_bytes is None:
             return False
         module, pricer = self._before("nest-spread-weights", room._replace(spread=True)), pricer_of(self.machine)
-        return any(spread(function, pricer) for function in functions_of(module))
+        last_first = room.last_first
+        return any(spread(function, pricer, last_first=last_first) for function in functions_of(module))
 
     def has_holes(self, room: Room, slack: int) -> bool:
         """Whether there is room for weights in holes between maps."""

@@ -28,6 +28,7 @@ KEPT_BEFORE = (
     "nest-split-joins",
     "nest-band",
     "nest-schedule",
+    "nest-spread-weights",
     "nest-split-reductions",
     "nest-tile",
     "codelet-prefetch",

@@ -118,13 +118,13 @@ class Room(NamedTuple):
     `holes` and `slack` maps are placed before what is loaded (`codelet-prefetch`). With `unfold` taps lie among the
     channels where these are few (`graph-unfold`), a cycle of copies worth `unfold_worth` of products, with `band`
     depthwise convolutions make several results of a row together (`nest-band`), with `spread` weights also come to the
-    memory of maps (`nest-spread-weights`), with `split_joins` channelwise layers of joined maps wait for the last of
-    these only where they read it (`nest-split-joins`), with `split_sums` dense layers of large weights add up what
-    chunks of channels of the convolution before them give (`graph-split-hidden`), with `finer_parts` layers are cut
-    whose weights take more than `FINER_SHARE` of their memory, or much of that of maps (`nest-split-weights`). With
-    `overlap` more layers run in rows together while an input comes in (`nest-schedule`). Where `rows_share` is not 0,
-    it is what a map between two products may take that are computed for some rows of tokens after others
-    (`graph-split-rows`).
+    memory of maps (`nest-spread-weights`), those of the `last_first` or not, with `split_joins` channelwise layers of
+    joined maps wait for the last of these only where they read it (`nest-split-joins`), with `split_sums` dense layers
+    of large weights add up what chunks of channels of the convolution before them give (`graph-split-hidden`), with
+    `finer_parts` layers are cut whose weights take more than `FINER_SHARE` of their memory, or much of that of maps
+    (`nest-split-weights`). With `overlap` more layers run in rows together while an input comes in (`nest-schedule`).
+    Where `rows_share` is not 0, it is what a map between two products may take that are computed for some rows of
+    tokens after others (`graph-split-rows`).
     """
 
     share: float = 1.0
@@ -140,6 +140,7 @@ class Room(NamedTuple):
     reload: bool = False
     band: bool = False
     spread: bool = False
+    last_first: bool = False
     split_joins: bool = False
     split_sums: bool = False
     rows_share: float = 0.0
@@ -154,7 +155,7 @@ class Room(NamedTuple):
         """How it runs samples, heads and hidden maps, places weights, and makes pieces, in words."""
         parts = f", {'more ' * (self.unfold_worth < WORTH)}taps as channels" * self.unfold
         parts += ", neighbours together" * self.band
-        parts += ", weights beside maps" * self.spread
+        parts += ", weights beside maps" * self.spread + ", last layers first" * self.last_first
         parts += ", weights in finer parts" * self.finer_parts
         parts += ", joined maps apart" * self.split_joins + ", sums in chunks" * self.split_sums
         parts += ", more in rows while inputs come" * self.overlap
@@ -195,7 +196,7 @@ def _queues(options: CompileOptions, room: Room) -> Sequence[str]:
         f"nest-split-weights{parts}" if scheduled and not options.schedule else "",
         f"nest-schedule{{share={_plain(room.share)}{cuts}{reload}{unpadded}}}" if scheduled else "",
         "nest-swap-factors" if scheduled and not options.schedule else "",
-        "nest-spread-weights" if room.spread else "",
+        f"nest-spread-weights{'{last_first=true}' * room.last_first}" if room.spread else "",
         "nest-split-reductions" if scheduled and not options.schedule else "",
         "nest-tile" if room.rows_first else f"nest-tile{{rows_first=false{inside}}}",
         "nest-map",

@@ -204,6 +204,12 @@ class _Ways:
             others = [] if best.rows_first else [best._replace(rows_inside=not best.rows_inside)]
             self.take_each(room._replace(spread=True) for room in (best, *others))
 
+    def spread_last(self) -> None:
+        """The best with weights in the memory of maps, those of the last layers rather than of others."""
+        best = self.best._replace(spread=True, last_first=True)
+        if not best.cuts and self.is_worth_more() and self.applies.spreads_weights(best):
+            self.take(best)
+
     def split_finer(self) -> None:
         """Layers of large weights in finer parts, which may then come to the memory of maps."""
         best = self.best
@@ -313,6 +319,7 @@ class _Ways:
         self.take_each([self.best._replace(rows_inside=False)] if not self.best.rows_first else ())
         self.spread()
         self.split_finer()
+        self.spread_last()
 
     def overlap(self) -> None:
         """The best with more layers in rows while an input comes in, where others are, with taps as channels or not and

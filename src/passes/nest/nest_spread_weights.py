@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
@@ -12,9 +13,11 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
+from ...costs.bounds.program.coordinates import everything, within
 from ...costs.fusion.of_machine import platform_of
 from ...costs.mapping.binding import Pricer, pricer_of
 from ...costs.mapping.place import memory_of
+from ...costs.mapping.problem import Kernel
 from ...dialects.acg import machine_of
 from ...dialects.types import bytes_of
 from ..functions import functions_of
@@ -31,7 +34,7 @@ FILLED = 15 / 16
 ROUNDS = 3
 """How often all products are looked at, at most."""
 
-WORTH = 1 / 4096
+WORTH = 1 / 65536
 """Part of the program's cycles that a product in the other order must save."""
 
 
@@ -50,14 +53,16 @@ class NestSpreadWeightsPass(ModulePass):
         nest.kernel @mac "Y[0, n] += W[n, k] * X[0, k]"
 
     of layers that run as a whole (`nest-schedule`) for which the program ends earlier, as estimated: loads follow each
-    other, each from the first step on from which there is room for it, and layers wait for their weights.
+    other, each from the first step on from which there is room for it, and layers wait for their weights.  With
+    `last_first` the last layers are looked at first: their weights then stay longest in the memory of maps.
     """
 
     name = "nest-spread-weights"
+    last_first: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in functions_of(op):
-            for swap in spread(function, pricer_of(machine_of(op))):
+            for swap in spread(function, pricer_of(machine_of(op)), last_first=self.last_first):
                 swap.make()
 
 
@@ -77,21 +82,19 @@ class _Step:
     other: _Step | None = None
 
 
-def spread(function: FuncOp, pricer: Pricer) -> list[Swap]:
-    """Products of a function whose weights are better in the memory of maps."""
+def spread(function: FuncOp, pricer: Pricer, *, last_first: bool = False) -> list[Swap]:
+    """Products of a function whose weights are better in the memory of maps, the first ones tried first or the last."""
     if platform_of(pricer.machine).buffers.weight_bytes is None:
         return []
     steps = list(_steps(function, pricer))
-    if not any(step.other for step in steps):
+    places = [place for place, step in enumerate(steps) if step.other]
+    if not places:
         return []
-    chosen, places = list(steps), [place for place, step in enumerate(steps) if step.other]
-    for place in places:
-        first, other = ([*chosen[:place], step] for step in (steps[place], steps[place].other) if step)
-        chosen[: place + 1] = other if _arrivals(other, pricer)[0] < _arrivals(first, pricer)[0] else first
+    chosen = list(steps) if last_first else _one_by_one(steps, places, pricer)
     end = _arrivals(chosen, pricer)[1]
     for _ in range(ROUNDS):
         before = end
-        for place in places:
+        for place in reversed(places) if last_first else places:
             taken = chosen[place]
             chosen[place] = steps[place] if taken is steps[place].other else steps[place].other or taken
             now = _arrivals(chosen, pricer)[1]
@@ -102,6 +105,15 @@ def spread(function: FuncOp, pricer: Pricer) -> list[Swap]:
         if end == before:
             break
     return [step.swap for step, taken in zip(steps, chosen, strict=True) if step.swap and taken is step.other]
+
+
+def _one_by_one(steps: Sequence[_Step], places: Sequence[int], pricer: Pricer) -> list[_Step]:
+    """Steps, each in the order of factors with which its load begins earlier after those before it."""
+    chosen = list(steps)
+    for place in places:
+        first, other = ([*chosen[:place], step] for step in (steps[place], steps[place].other) if step)
+        chosen[: place + 1] = other if _arrivals(other, pricer)[0] < _arrivals(first, pricer)[0] else first
+    return chosen
 
 
 def _steps(function: FuncOp, pricer: Pricer) -> Iterator[_Step]:
@@ -136,9 +148,7 @@ def _step(group: FusedGroup, there: Sequence[SSAValue], rooms: Mapping[SSAValue,
     step.moved_bytes = sum(bytes_of(value) for value in moved)
     step.held[memory] = capacity
     for layer in group.layers:
-        step.cycles += sum(
-            cycles_of(k, layer.problem.extents, pricer) for k in filter(is_product, layer.problem.kernels)
-        )
+        step.cycles += sum(_cycles(kernel, layer, pricer) for kernel in filter(is_product, layer.problem.kernels))
         for name, value in layer.weights.items():
             step.loaded[layer.memories[name]] = step.loaded.get(layer.memories[name], 0) + bytes_of(value)
         for name, value in layer.copied.items():
@@ -164,7 +174,20 @@ def _exchanged(step: _Step, layer: FusedLayer, swap: Swap) -> _Step:
     loaded[own] -= size
     loaded[swap.weight_memory] = loaded.get(swap.weight_memory, 0) + size
     held[swap.copied_to] = held.get(swap.copied_to, 0) + swap.map_bytes
-    return replace(step, cycles=step.cycles - swap.saved + swap.moved, loaded=loaded, held=held)
+    saved = swap.saved * step.cycles / swap.before
+    return replace(step, cycles=step.cycles - saved + swap.moved, loaded=loaded, held=held)
+
+
+def _cycles(kernel: Kernel, layer: FusedLayer, pricer: Pricer) -> float:
+    """Cycles of a product without those that read zeros around a map, which are left out (`codelet_to_queues`)."""
+    extents, inside = layer.problem.extents, 1.0
+    padded = (use for use in kernel.uses[1:] if use.tensor in kernel.padded)
+    shapes = ((use.forms, layer.problem.by_name[use.buffer].shape) for use in padded)
+    for form, size in (item for forms, shape in shapes for item in zip(forms, shape, strict=True)):
+        told = tuple(form.coefficient(name) for name in form.names), form.const, size
+        points, _ = within(tuple(everything(extents[name]) for name in form.names), (told,))
+        inside *= points / prod(extents[name] for name in form.names)
+    return inside * cycles_of(kernel, extents, pricer)
 
 
 def _arrivals(steps: Sequence[_Step], pricer: Pricer) -> tuple[float, float]:

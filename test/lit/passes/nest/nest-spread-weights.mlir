@@ -1,4 +1,5 @@
 // RUN: tilewright-opt %s -p 'load-target{target="cocco_npu:WBUF.depth=2560"},nest-schedule,nest-spread-weights' | filecheck %s --check-prefix SMALL
+// RUN: tilewright-opt %s -p 'load-target{target="cocco_npu:WBUF.depth=2560"},nest-schedule,nest-spread-weights{last_first=true}' | filecheck %s --check-prefix LAST
 // RUN: tilewright-opt %s -p 'load-target{target="cocco_npu"},nest-schedule,nest-spread-weights' | filecheck %s --check-prefix LARGE
 // RUN: tilewright-opt %s -p 'load-target{target="edge16"},nest-schedule,nest-spread-weights' | filecheck %s --check-prefix LARGE
 
@@ -7,6 +8,11 @@
 // SMALL: nest.kernel @mac "Y[0, k, p, q] += X[0, c, 4 * p, 4 * q] * W[k, c, 0, 0]"
 // SMALL: nest.kernel @mac "Y[0, k, p, q] += W[k, c, 0, 0] * X[0, c, p, q]"
 // SMALL: nest.kernel @mac "Y[0, k, p, q] += X[0, c, p, q] * W[k, c, 0, 0]"
+// Of the last layers first, those of the fourth in place of the third's.
+// LAST: nest.kernel @mac "Y[0, k, p, q] += X[0, c, p, q] * W[k, c, 0, 0]"
+// LAST: nest.kernel @mac "Y[0, k, p, q] += X[0, c, 4 * p, 4 * q] * W[k, c, 0, 0]"
+// LAST: nest.kernel @mac "Y[0, k, p, q] += X[0, c, p, q] * W[k, c, 0, 0]"
+// LAST: nest.kernel @mac "Y[0, k, p, q] += W[k, c, 0, 0] * X[0, c, p, q]"
 // Where all fit, or no memory is of weights alone, nothing is gained.
 // LARGE: nest.kernel @mac "Y[0, k, p, q] += X[0, c, p, q] * W[k, c, 0, 0]"
 // LARGE: nest.kernel @mac "Y[0, k, p, q] += X[0, c, 4 * p, 4 * q] * W[k, c, 0, 0]"
