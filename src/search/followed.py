@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .network import Network, RowsOf
-from .residency import Plan, Search, Step
+from .residency import Search
+from .steps import Plan, Step
 
 
 @dataclass(frozen=True)

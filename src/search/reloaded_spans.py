@@ -1,7 +1,8 @@
 """Which layers run sample by sample: with weights loaded for each sample, or kept in one short span after another."""
 
 from .network import Network, RowsOf
-from .residency import Search, Span, plan
+from .residency import Search, plan
+from .steps import Span
 
 
 def reloaded_spans(network: Network, rows_of: RowsOf, share: float = 0.5) -> list[range]:

@@ -11,50 +11,7 @@ from itertools import accumulate
 from math import inf, nextafter
 
 from .network import Layer, Network, RowsOf
-
-OFFCHIP = -1
-
-
-@dataclass(frozen=True)
-class Step:
-    """Layers `start` to `stop` (exclusive): `rows` at a time, as a whole (0), or tiled from DRAM alone (`OFFCHIP`).
-
-    The weights of a layer that runs as a whole may be streamed: loaded piece by piece, of which two have `piece_bytes`.
-    Its map may lie in the place of the map `overwritten` (-1: of none).
-    """
-
-    start: int
-    stop: int
-    rows: int
-    piece_bytes: int = 0
-    overwritten: int = -1
-
-
-@dataclass(frozen=True)
-class Span:
-    """Layers `start` to `stop` (exclusive) run sample by sample; with `reload` their weights are loaded for each."""
-
-    start: int
-    stop: int
-    reload: bool = False
-
-    def __contains__(self, place: int) -> bool:
-        """Whether a layer is one of them."""
-        return self.start <= place < self.stop
-
-    def weight_bytes(self, network: Network) -> int:
-        """Of all of them."""
-        return sum(layer.weight_bytes for layer in network.layers[self.start : self.stop])
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Steps in order, the maps that are kept, and the layers that run sample by sample."""
-
-    steps: tuple[Step, ...]
-    kept: frozenset[int]
-    spans: tuple[Span, ...] = ()
-
+from .steps import OFFCHIP, Plan, Span, Step
 
 MOST_LAYERS = 12
 """Layers of one group at most."""
@@ -93,6 +50,7 @@ class Search:
     kept: frozenset[int] = frozenset()
     offchip: set[int] = field(default_factory=set[int])
     stuck: int = -1
+    stored: set[int] = field(default_factory=set[int])
     summed: frozenset[int] | None = None
 
     def __post_init__(self) -> None:
@@ -121,19 +79,37 @@ class Search:
             steps, stuck = self.path()
             if stuck < 0:
                 inner = {n for step in steps for n in self.kept if self.is_inner(n, step.start, step.stop)}
-                return Plan(tuple(steps), self.kept - inner, self.spans)
+                return Plan(tuple(steps), self.kept - inner, self.spans, self.kept & self.stored)
             if self.in_span(stuck):
                 crossing = {n for n in self.kept & self.crossing if self.lives[n][0] <= stuck <= self.lives[n][1]}
                 crossing = {n for n in crossing if len(self.makers(n)) == 1}  # parts of others are not stored
                 if not crossing:
                     self.stuck = stuck
                     return None
-                self.kept -= {max(crossing, key=lambda n: (self.network.map_bytes[n], n))}
+                self.store(max(crossing, key=lambda n: (self.network.map_bytes[n], n)))
             else:
                 self.give_up(stuck)
                 if apart := self.offchip & self.span_of.keys():
                     self.stuck = min(apart)
                     return None
+
+    def store(self, number: int) -> None:
+        """A map that a span touches has no room there.  What several layers read after the span that makes it is loaded
+        for the first of them, and stays; another is not kept.
+        """
+        (maker,) = self.makers(number)
+        reads = [place for place, layer in enumerate(self.network.layers) if number in layer.reads]
+        reads = [place for place in reads if self.span_of.get(place) is not self.span_of.get(maker)]
+        if self.in_span(maker) and len(reads) > 1 and not any(map(self.in_span, reads)):
+            self.stored.add(number)
+            self.lives[number] = reads[0], reads[-1]
+            self.summed = None
+        else:
+            self.kept -= {number}
+
+    def stays(self, number: int, place: int) -> bool:
+        """Whether a map is on chip from a layer to the last that reads it."""
+        return number in self.kept and not (number in self.stored and place < self.lives[number][0])
 
     def path(self) -> tuple[list[Step], int]:
         """The cheapest steps, and -1; or those so far, and a layer that nothing fits for."""
@@ -189,7 +165,8 @@ class Search:
         touched = {n for layer in layers for n in (*layer.reads, *layer.makes)}
         inner = {n for n in touched if self.is_inner(n, start, stop)}
         passing = self.passing(start, stop) - sum(network.map_bytes[n] for n in inner & self.kept)
-        moved = [n for n in touched if n not in self.kept and n not in inner]
+        coming = {n for n in self.stored if start <= self.lives[n][0]}
+        moved = [n for n in touched if n not in inner and (n not in self.kept or n in coming)]
         traffic = sum(network.map_bytes[n] for n in moved) / network.bytes_per_cycle
         beside = sum(layer.cycles for layer in layers)
         crossing = max(0.0, traffic - beside)
@@ -247,7 +224,7 @@ class Search:
     def whole(self, place: int, need: int) -> Step | None:
         """A layer as a whole where others and what it has between its kernels `need` so many bytes."""
         layer, network = self.network.layers[place], self.network
-        loaded = sum(self.bytes_at(n, place) for n in {*layer.reads, *layer.makes} - self.kept)
+        loaded = sum(self.bytes_at(n, place) for n in {*layer.reads, *layer.makes} if not self.stays(n, place))
         over = self.overwritten(place)
         saved = network.map_bytes[over] if over >= 0 else 0
         stays = self.staying_bytes(place) > 0
@@ -272,7 +249,7 @@ class Search:
     def overwritten(self, place: int) -> int:
         """The map in whose place a layer that runs as a whole makes its own; -1 for none."""
         layer, network = self.network.layers[place], self.network
-        if not self.kept.issuperset(layer.makes) or network.results.intersection(layer.makes):
+        if not all(self.stays(n, place) for n in layer.makes) or network.results.intersection(layer.makes):
             return -1
         if self.staying_bytes(place) and len(self.spans) == 1:  # the next sample would wait
             return -1
@@ -319,7 +296,8 @@ class Search:
     def is_inner(self, number: int, start: int, stop: int) -> bool:
         """Whether a map is made and read by the layers of one group only."""
         first, last = self.lives[number]
-        return start <= first and last < stop and number not in self.network.given | self.network.results
+        apart = number in self.network.given | self.network.results | self.stored
+        return start <= first and last < stop and not apart
 
     def is_large(self, number: int) -> bool:
         """Whether a map takes so much of the room that weights of later layers have none."""

@@ -26,10 +26,11 @@ from ...remembered import remembered
 from ...search.followed import Group, follow
 from ...search.group_tiles.candidates import Problem
 from ...search.network import Layer, Network, Rows
-from ...search.residency import OFFCHIP, Plan, Span, plan
+from ...search.residency import plan
+from ...search.steps import OFFCHIP, Plan, Span
 from ..functions import functions_of
 from ..nest_to_codelet.fused_layers import WHOLE_TILE, FusedGroup, FusedLayer, read_whole
-from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT, RELOADED, UNPADDED
+from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT, KEPT_LATER, RELOADED, UNPADDED
 from ..nest_to_codelet.fused_tiles import scratch_bytes, scratch_room, stream_of
 from ..nest_to_codelet.map_pieces import row_axis
 from .storage import overwritable, overwrite, readers_of, storage_of
@@ -47,7 +48,8 @@ class NestSchedulePass(ModulePass):
 
     Before: groups without a mapping, as `convert-graph-to-nest{in_place=true}` makes them, and the target.  After: a
     group that runs on chip has `fused`, the number of its step; groups of one step run tile by tile, `tile_rows` at a
-    time; one whose `tile_rows` is 0 runs as a whole.  Results that stay on chip are `kept`.  `piece_bytes` bounds the
+    time; one whose `tile_rows` is 0 runs as a whole.  Results that stay on chip are `kept`, or, where those of a span
+    are stored, `kept_later`: from the first group after the span that reads them.  `piece_bytes` bounds the
     pieces in which weights are loaded while their layer runs.  Groups without marks are tiled from DRAM.
 
         %a = nest.group @conv ...        ->     %a = nest.group @conv ... attributes {fused = 0, tile_rows = 0, kept}
@@ -279,8 +281,9 @@ class Reader:
                 for own, span in enumerate(found.spans):
                     if place in span:
                         marks |= {BY_SAMPLE: IntegerAttr(own, i64)} | ({RELOADED: UnitAttr()} if span.reload else {})
-                if any(self.numbers[value] in found.kept for value in layer.made.values()):
-                    marks[KEPT] = UnitAttr()
+                made = {self.numbers[value] for value in layer.made.values()}
+                if made & found.kept:
+                    marks[KEPT_LATER if made & found.later else KEPT] = UnitAttr()
                 if step.overwritten >= 0:
                     overwrite(layer.op, *self._overwrites(layer)[step.overwritten])
 

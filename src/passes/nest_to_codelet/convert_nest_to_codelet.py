@@ -29,7 +29,7 @@ from ...resources import Resources, resources_of
 from ..functions import functions_of
 from ..names import take_name
 from ..nest.storage import readers_of, storage_of
-from .fused_marks import BY_SAMPLE, RELOADED, kept_maps, marked_groups
+from .fused_marks import BY_SAMPLE, KEPT_LATER, RELOADED, kept_maps, marked_groups
 from .group_codelets import build_codelet, build_copy
 
 if TYPE_CHECKING:
@@ -195,6 +195,8 @@ class _Converter:
                     del self.onchip.weights[layer, value]
             for group in span:
                 self._fused(group, sample)
+        later = [group.layers[0] for group in span if KEPT_LATER in group.layers[0].op.attributes]
+        self.onchip.kept |= {value for layer in later for value in layer.made.values()}
 
     def _fused(self, group: FusedGroup, sample: int | None = None) -> None:
         from .fused_program import FusedBuilder

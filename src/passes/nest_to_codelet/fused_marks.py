@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 KEPT = "kept"
 """On a group: its results stay on chip for all that read them."""
 
+KEPT_LATER = "kept_later"
+"""On a group that runs sample by sample: its results are stored, and stay on chip from the first group on that reads
+them after all samples.
+"""
+
 BY_SAMPLE = "by_sample"
 """On a group that runs as a whole: it and its neighbours of the same number run one sample after another."""
 

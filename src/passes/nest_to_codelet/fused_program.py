@@ -17,6 +17,7 @@ from ...dialects.codelet import CodeletOp, SurrogateType, TensorOp, ViewOp, entr
 from ...dialects.codelet_fused import FillOp, FusedOp
 from ...dialects.codelet_rules import surrogate
 from ...dialects.layer_attributes import nodes_of, set_nodes
+from ...dialects.nest import GroupOp
 from ...dialects.types import Role, element_of, shape_of
 from ...errors import TilewrightError
 from ..nest.arrivals import outermost_cut, weight_pieces
@@ -25,7 +26,7 @@ from . import fused_codelets
 from .fused_codelets import LayerBuilder, padded
 from .fused_copies import copy_codelet, in_pieces, in_rows, transfer_codelet, weights_codelet
 from .fused_layers import FusedGroup, FusedLayer
-from .fused_marks import OnChip
+from .fused_marks import KEPT_LATER, OnChip
 from .fused_turns import BORDER, MAKE, RESTORE, SAVE, STORE, Turn, arriving_rows, steps
 from .group_codelets import number
 from .map_pieces import Piece, row_axis
@@ -251,8 +252,14 @@ class FusedBuilder:
                 yield what, codelet, (layer.sample, layer.row, layer.column)
 
     def _is_whole(self, value: SSAValue, layer: FusedLayer) -> bool:
-        """Whether no layer after this one writes a part of a map."""
-        return last_writer(storage_of(value)) is layer.op
+        """Whether no layer after this one writes a part of a map that is stored.
+
+        One that is loaded after a span leaves where it is made: a later layer may lie in its place on chip.
+        """
+        root = storage_of(value)
+        if isinstance(root.owner, GroupOp) and KEPT_LATER in root.owner.attributes:
+            return root.owner is layer.op
+        return last_writer(root) is layer.op
 
     def _layer_of(self, source: Held) -> FusedLayer:
         """The layer that makes a map; of a map from outside the first that reads it."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tilewright.search.followed import Group, follow
 from tilewright.search.network import Layer, Network, Rows
-from tilewright.search.residency import OFFCHIP, Step
+from tilewright.search.steps import OFFCHIP, Step
 
 SIZE = 64
 

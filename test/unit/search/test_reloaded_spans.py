@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
 from tilewright.search.network import Layer, Network, Rows
 from tilewright.search.reloaded_spans import kept_cuts, reloaded_spans
-from tilewright.search.residency import Search, Span, plan
+from tilewright.search.residency import Search, plan
+from tilewright.search.steps import Span
 
 LAYERS = tuple(Layer((n,), (n + 1,), weight_bytes=100 if n < 4 else 500, by_sample=True) for n in range(6))
 SIZES = (400, 1600, 800, 1600, 400, 400, 400)
@@ -26,6 +29,27 @@ def test_what_leaves_a_span_is_stored_where_it_has_no_room_beside_one_sample():
     assert kept.kept == {1, 2, 3, 4, 5, 6}
     assert stored.kept & {1, 2, 3, 4} == {1, 2, 3}
     assert not plan(replace(NETWORK, capacity_bytes=500), no_rows, spans=[Span(0, 4, reload=True)]).spans
+
+
+@pytest.mark.parametrize(
+    ("capacity_bytes", "weight_bytes", "is_kept", "is_later", "moves"),
+    [(2300, 100, True, False, 0), (1100, 100, True, True, 2), (1100, 700, False, False, 3)],
+)
+def test_what_is_stored_stays_from_the_first_layer_after_the_span_that_reads_it(
+    capacity_bytes: int, weight_bytes: int, is_kept: bool, is_later: bool, moves: int
+):
+    """All samples of map 4 have no room beside one of those before.
+
+    Beside 700 bytes of weights between its readers they have none, either: then the map moves three times.
+    """
+    layers = (*LAYERS[:4], Layer((4,), (5,)), Layer((5,), (6,), weight_bytes), Layer((4, 6), (7,)))
+    sizes = (400, 1600, 1600, 800, 400, 100, 100, 100)
+    network = replace(NETWORK, layers=layers, map_bytes=sizes, results=frozenset({7}), capacity_bytes=capacity_bytes)
+    search = Search(network, no_rows, 0.5, (Span(0, 4, reload=True),))
+    found = search.run()
+    assert found is not None
+    assert (4 in found.kept, 4 in found.later) == (is_kept, is_later)
+    assert search.price == sizes[0] / network.samples + moves * sizes[4]
 
 
 def test_spans_are_cheap_that_little_leaves_and_of_few_weights():

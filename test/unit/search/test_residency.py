@@ -10,7 +10,8 @@ from math import inf
 import pytest
 
 from tilewright.search.network import Layer, Network, Rows
-from tilewright.search.residency import OFFCHIP, RESERVE, Plan, Search, Span, Step, plan
+from tilewright.search.residency import RESERVE, Search, plan
+from tilewright.search.steps import OFFCHIP, Plan, Span, Step
 
 NOTHING = frozenset[int]()
 

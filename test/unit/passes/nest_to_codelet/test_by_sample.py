@@ -21,7 +21,9 @@ from tilewright.driver import CompileOptions, compile, load_model, make_context,
 from tilewright.driver.models import lower
 from tilewright.driver.pipelines import Room
 from tilewright.errors import TilewrightError
-from tilewright.passes.nest_to_codelet.fused_marks import BY_SAMPLE, KEPT
+from tilewright.passes.functions import functions_of
+from tilewright.passes.nest.storage import storage_of
+from tilewright.passes.nest_to_codelet.fused_marks import BY_SAMPLE, KEPT, KEPT_LATER
 
 from .fused_models import Net, inputs_of, residual
 from .test_whole_layers import joined
@@ -108,6 +110,40 @@ def test_what_leaves_a_span_of_reloaded_weights_may_be_stored(room_bytes: int, i
     result = simulate(program, inputs_of(model))
     np.testing.assert_array_equal(result.outputs["d"], reference(load_model(model), inputs_of(model))["d"])
     assert (result.cycles, result.dram_bytes) == (program.predicted["cycles"], program.predicted["dram_bytes"])
+
+
+@pytest.mark.parametrize("kernel", [1, 3])
+@pytest.mark.parametrize(("room_bytes", "mark", "moves"), [(1 << 23, KEPT, 0), (36_000, KEPT_LATER, 2)])
+def test_a_map_that_leaves_a_span_is_loaded_once_for_several_readers(
+    room_bytes: int, mark: str, moves: int, kernel: int
+):
+    """Three samples of a map, 9,216 bytes, have no room beside one sample of larger ones before.
+
+    Where no reader looks past its ends, the last of them makes its result in its place.
+    """
+    net = Net((3, 3, 32, 8))
+    net.conv("x", "a", 12)
+    net.conv("a", "b", 12)
+    net.conv("b", "c", 12, stride=2)
+    net.conv("c", "d", 12, kernel=kernel)
+    net.conv("d", "e", 12, kernel=kernel)
+    net.add("Add", ["e", "c"], "f", 12)
+    net.add("MaxPool", ["f"], "g", 12, kernel_shape=[2, 2])
+    model, room = net.model("g"), Room(cuts=(0, 3), reload=True, share=room_bytes / (1 << 23))
+    way, module = pipeline_text("edge16", OPTIONS, room=room), load_model(model)
+    parse_passes(way.partition(",nest-tile")[0]).apply(make_context(), module)
+    groups = [op for op in module.walk() if isinstance(op, nest.GroupOp)]
+    assert [BY_SAMPLE in op.attributes for op in groups] == [True, True, True, False, False, False]
+    assert mark in groups[2].attributes
+    assert (storage_of(groups[4].results[0]) is groups[2].results[0]) == (kernel == 1)
+    program = lower(load_model(model), way, OPTIONS, None, "later")
+    result = simulate(program, inputs_of(model))
+    np.testing.assert_array_equal(result.outputs["g"], reference(load_model(model), inputs_of(model))["g"])
+    assert (result.cycles, result.dram_bytes) == (program.predicted["cycles"], program.predicted["dram_bytes"])
+    weights = [bytes_of(op.result) for op in module.walk() if isinstance(op, WeightOp)]
+    ends = sum(map(bytes_of, (*next(iter(functions_of(module))).body.block.args, groups[-1].outs[0])))
+    again = 2 * sum(weights[:6])
+    assert result.dram_bytes == ends + sum(weights) + again + moves * bytes_of(groups[2].outs[0])
 
 
 @pytest.mark.parametrize(("room_bytes", "is_streamed"), [(1 << 23, False), (500_000, True)])
