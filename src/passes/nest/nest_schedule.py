@@ -33,7 +33,7 @@ from ..nest_to_codelet.fused_layers import WHOLE_TILE, FusedGroup, FusedLayer, r
 from ..nest_to_codelet.fused_marks import BY_SAMPLE, KEPT, KEPT_LATER, RELOADED, UNPADDED
 from ..nest_to_codelet.fused_tiles import scratch_bytes, scratch_room, stream_of
 from ..nest_to_codelet.map_pieces import row_axis
-from .storage import overwritable, overwrite, readers_of, storage_of
+from .storage import overwritable, overwrite, readers_of, storage_of, unchanged
 
 ROWS = (32, 16, 8, 4, 2, 1)
 """Rows of the last layers of a group that are made at a time, as they are tried."""
@@ -92,11 +92,12 @@ class Reader:
         groups = [op for op in function.body.block.ops if isinstance(op, nest.GroupOp) and not op.is_mapped]
         for op in groups if unpadded else ():
             op.attributes[UNPADDED] = UnitAttr()
-        self.layers = [read_whole(op, pricer) for op in groups]
         self.numbers: dict[SSAValue, int] = {}
-        for layer in self.layers:
-            for value in (*_read(layer), *layer.made.values()):
-                self.numbers.setdefault(value, len(self.numbers))
+        with unchanged():
+            self.layers = [read_whole(op, pricer) for op in groups]
+            for layer in self.layers:
+                for value in (*_read(layer), *layer.made.values()):
+                    self.numbers.setdefault(value, len(self.numbers))
         self.platform = platform_of(machine)
         self.pricer = pricer
         self.forms = {layer: pricer.remembered(("form", layer.form), object) for layer in self.layers}

@@ -1,6 +1,8 @@
 """Whose bytes a value of a nest function is, what reads it, and what may overwrite it."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from math import prod
 
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
@@ -11,20 +13,45 @@ from ...costs.mapping.problem import Group, Kernel, touches
 from ...dialects import nest
 from .trees import group_of
 
+_known: ContextVar[dict[SSAValue, SSAValue] | None] = ContextVar("storage of values", default=None)
+
+
+@contextmanager
+def unchanged() -> Generator[None]:
+    """A block in which nothing changes the IR: `storage_of` finds out about each value once.
+
+    Else a chain of groups that overwrite each other's results is followed from each of them to its beginning.
+    """
+    token = _known.set({})
+    try:
+        yield
+    finally:
+        _known.reset(token)
+
 
 def storage_of(value: SSAValue) -> SSAValue:
     """The value whose bytes `value` is: through views, and back along results that overwrite an input."""
-    while True:
-        owner = value.owner
-        if isinstance(owner, nest.ViewOp):
-            value = owner.source
-        elif isinstance(owner, nest.GroupOp) and isinstance(value, OpResult):
-            overwritten = _overwritten(owner, value.index)
-            if overwritten is None:
-                return value
-            value = overwritten
-        else:
-            return value
+    known, followed = _known.get(), [value]
+    while known is None or followed[-1] not in known:
+        before = _before(followed[-1])
+        if before is None:
+            break
+        followed.append(before)
+    if known is None:
+        return followed[-1]
+    root = known.get(followed[-1], followed[-1])
+    known.update(dict.fromkeys(followed, root))
+    return root
+
+
+def _before(value: SSAValue) -> SSAValue | None:
+    """What a value is a view of, or overwrites; None for one with bytes of its own."""
+    owner = value.owner
+    if isinstance(owner, nest.ViewOp):
+        return owner.source
+    if isinstance(owner, nest.GroupOp) and isinstance(value, OpResult):
+        return _overwritten(owner, value.index)
+    return None
 
 
 def overwritten_inputs(op: nest.GroupOp) -> dict[SSAValue, SSAValue]:

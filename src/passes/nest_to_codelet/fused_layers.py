@@ -35,7 +35,7 @@ from ...dialects.types import bytes_of, element_bytes, shape_of
 from ...errors import TilewrightError
 from ...machine import Machine
 from ...search.group_tiles.candidates import Problem
-from ..nest.storage import storage_of
+from ..nest.storage import storage_of, unchanged
 from ..nest.trees import group_of
 from .fused_marks import UNPADDED
 from .map_pieces import Piece, map_shape, pieces_of, row_axis, unsupported
@@ -387,9 +387,12 @@ def fused_groups(block: Block, machine: Machine, pricer: Pricer) -> dict[nest.Gr
         if isinstance(op, nest.GroupOp) and isinstance(mark, IntegerAttr):
             members.setdefault(mark.value.data, []).append(op)
     found: dict[nest.GroupOp, FusedGroup] = {}
-    for ops in members.values():
-        tile = _tile(ops[0])
-        read = read_whole if tile == WHOLE_TILE else read_layer
-        group = FusedGroup(machine, tuple(read(op, pricer) for op in ops), tile)
-        found |= dict.fromkeys(ops, group)
+    with unchanged():
+        for ops in members.values():
+            tile = _tile(ops[0])
+            read = read_whole if tile == WHOLE_TILE else read_layer
+            layers = tuple(read(op, pricer) for op in ops)
+            for layer in layers:
+                _ = layer.made  # of which the values above are known here
+            found |= dict.fromkeys(ops, FusedGroup(machine, layers, tile))
     return found
