@@ -27,7 +27,7 @@ def front_svg(answer: Mapping[str, Any]) -> str:
     for (x1, y1), (x2, y2) in pairwise(line):
         svg.line(x1, y1, x2, y2, stroke="#0b5fa5", stroke_width=1.5)
     labels: list[tuple[float, float]] = []
-    words: list[tuple[tuple[float, float], str, str]] = []
+    words: list[tuple[tuple[float, float], str, str]] = []  # drawn at last, over all marks
     for one in sorted(machines, key=lambda machine: (machine in front, -machine[up])):
         place, best = (x.at(one[across]), y.at(one[up])), one in front
         if best:
@@ -38,6 +38,8 @@ def front_svg(answer: Mapping[str, Any]) -> str:
         svg.note(told)
         labels.append(label := _free(place[0] + 9, place[1] + 3, labels))
         words.append((label, told, INK if best else SOFT))
+    for (left, line_y), told, colour in words:
+        svg.text(left, line_y, told, font_size=9, fill=colour)
     svg.text(
         76, HEIGHT - 10, f"Beside each: {', '.join(differs)}.  Squares: nothing is better.", font_size=10, fill=SOFT
     )

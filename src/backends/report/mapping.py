@@ -266,14 +266,18 @@ def _lane(picture: _Picture, index: int) -> None:
     stops = [row for row in picture.rows if row.level < 0 or (row.name, name) in picture.traffic]
     for outer, inner in pairwise(stops):
         row = picture.traffic[outer.name, name]
-        words = row.updates if picture.problem.tensors[index].is_output else row.reads
+        is_output = picture.problem.tensors[index].is_output
+        words = row.updates if is_output else row.reads
         picture.svg.line(
             x, outer.y + 40, x, inner.y + 14,
             stroke=colour, stroke_width=1.5 + 0.7 * log10(1 + words), stroke_opacity=0.45,
         )  # fmt: skip
         picture.svg.note(f"{name}: {words} words from {outer.name}")
-        label = f"{short(words)}{' up' if picture.problem.tensors[index].is_output else ''}"
-        picture.svg.text(x + 10, outer.y + outer.height + GAP / 2 + 4, label, font_size=11, fill=colour)
+        labels = [f"{short(words)}{' up' if is_output else ''}"]
+        labels += [f"{short(row.reads)} down"] if is_output and row.reads else []  # sums that go on below
+        first = outer.y + outer.height + GAP / 2 + 4 - 6 * (len(labels) - 1)
+        for number, label in enumerate(labels):
+            picture.svg.text(x + 10, first + 12 * number, label, font_size=11, fill=colour)
 
 
 def _chips(picture: _Picture, row: _Row) -> None:

@@ -27,4 +27,5 @@ def test_labels_of_machines_that_are_alike_lie_below_each_other():
     answer = {"name": "s", "objectives": ["cycles", "area_mm2"], "machines": machines, "front": []}
     texts = ElementTree.fromstring(front_svg(answer)).iter("{http://www.w3.org/2000/svg}text")
     places = sorted(float(item.get("y", 0)) for item in texts if item.text in ("101", "102", "104"))
+    assert len(places) == 3
     assert all(b - a >= 10 for a, b in pairwise(places))
