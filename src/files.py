@@ -51,10 +51,20 @@ def file_error(error: OSError, path: str | Path | None = None, expected: str = F
     )
 
 
-def text_error(error: UnicodeDecodeError, path: str | Path) -> TilewrightError:
-    """The error for people about a file that is no text."""
-    found = f"other bytes at byte {error.start}"
-    return TilewrightError("parse", str(path), "text in UTF-8", found, "save it as such text, or name another file")
+def read_text(path: Path, most_bytes: int | None = None) -> str:
+    """The text of a file of at most so many bytes.
+
+    `TilewrightError`: kind `file` where it is longer or the operating system refuses, `parse` where it is no UTF-8.
+    """
+    try:
+        if most_bytes is not None and (size := path.stat().st_size) > most_bytes:
+            raise TilewrightError("file", str(path), f"at most {most_bytes} bytes", f"{size} bytes")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise file_error(error, path) from error
+    except UnicodeDecodeError as error:
+        found, lever = f"other bytes at byte {error.start}", "save it as such text, or name another file"
+        raise TilewrightError("parse", str(path), "text in UTF-8", found, lever) from error
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from ..errors import TilewrightError
-from ..files import file_error, text_error
+from ..files import read_text
 from ..machine.model import MIN_BANDWIDTH
 
 Json = dict[str, object]
@@ -28,13 +28,7 @@ def bad(where: str, expected: str, found: object) -> TilewrightError:
 def read_json(path: Path) -> object:
     """The content of a JSON file of at most `MAX_FILE_BYTES`."""
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise TilewrightError("file", str(path), f"at most {MAX_FILE_BYTES} bytes", f"{path.stat().st_size} bytes")
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise file_error(error, path) from error
-    except UnicodeDecodeError as error:
-        raise text_error(error, path) from error
+        return json.loads(read_text(path, MAX_FILE_BYTES))
     except (ValueError, RecursionError) as error:
         found = f"text that does not parse ({str(error)[:120]})"
         raise TilewrightError("parse", str(path), "JSON", found, "correct it there") from error

@@ -20,7 +20,7 @@ from ..arrays import Comparison, verdict, write_arrays
 from ..costs.clock import cpu_seconds
 from ..dialects.types import element_bytes
 from ..errors import InfeasibleError, TilewrightError, check_type
-from ..files import file_error, make_folder, text_error
+from ..files import make_folder, read_text
 from ..frontends.acg import load_target
 from ..frontends.einsum import is_kernel
 from ..frontends.input_shapes import InputShapes
@@ -128,12 +128,7 @@ def parse_mlir(path: Path, shapes: InputShapes | None = None) -> ModuleOp:
     """
     from ..frontends.mlir import import_mlir, is_foreign
 
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise file_error(error, path) from error
-    except UnicodeDecodeError as error:
-        raise text_error(error, path) from error
+    text = read_text(path)
     if is_foreign(text):
         return import_mlir(text, str(path), shapes)
     return with_fixed_shapes(parse_text(text, path), str(path), shapes or InputShapes())

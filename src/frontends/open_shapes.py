@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from shlex import quote
 
 from ..errors import TilewrightError
 from .input_shapes import InputShapes, unknown_name
@@ -142,7 +143,7 @@ class _OpenShapes:
 def _quoted(option: str) -> str:
     """An option as a shell takes it."""
     word, _, value = option.partition(" ")
-    return f"{word} {value}" if all(c.isalnum() or c in "_-=.:/" for c in value) else f"{word} '{value}'"
+    return f"{word} {quote(value)}"
 
 
 def _example(axis: int, rank: int) -> int:

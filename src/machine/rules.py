@@ -5,7 +5,7 @@ The `.acg` front end tells the first broken rule with the line of the declaratio
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
@@ -40,10 +40,10 @@ def first_complaint(machine: Machine) -> Complaint | None:
     return next(complaints(machine), None)
 
 
-def check_machine(machine: Machine) -> None:
-    """Raises `TilewrightError` (kind `target`) for the first rule that the machine breaks."""
+def check_machine(machine: Machine, where: Callable[[str], str] | None = None) -> None:
+    """Raises `TilewrightError` (kind `target`) for the first rule that is broken; `where` places its subject."""
     if (broken := first_complaint(machine)) is not None:
-        subject = f"{machine.name}: {broken.subject}"
+        subject = where(broken.subject) if where is not None else f"{machine.name}: {broken.subject}"
         raise TilewrightError("target", subject, broken.expected, broken.found, broken.lever)
 
 

@@ -23,10 +23,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.acg import GraphOp
 from ...errors import TilewrightError, check_type
-from ...files import file_error, replacing, text_error
+from ...files import read_text, replacing
 from ...machine import Machine
 from ...machine.changes import attributes_of, changed
-from ...machine.rules import first_complaint
+from ...machine.rules import check_machine
 from ...machine.spreading import idle_axes
 
 PACKAGE = __name__.partition(".")[0]
@@ -123,10 +123,7 @@ def parse_target(text: str, file: str = "target") -> Machine:
     from .parse import parse_text  # slow to load, and not needed for machines that are cached
 
     source = parse_text(text, file)
-    complaint = first_complaint(source.machine)
-    if complaint is not None:
-        where = source.where(complaint.subject)
-        raise TilewrightError("target", where, complaint.expected, complaint.found, complaint.lever)
+    check_machine(source.machine, source.where)
     for warning in idle_axes(source.machine):
         logger.warning("%s: %s", file, warning)
     return source.machine
@@ -163,10 +160,7 @@ def _resized(machine: Machine, target: str, items: str) -> Machine:
         resized = _with(
             resized, key, float(value) if "." in value else int(value), _no_attribute(machine, target, item)
         )
-    complaint = first_complaint(resized)
-    if complaint is not None:
-        subject = f"{target[:200]} ({complaint.subject})"
-        raise TilewrightError("target", subject, complaint.expected, complaint.found, complaint.lever)
+    check_machine(resized, lambda subject: f"{target[:200]} ({subject})")
     return resized
 
 
@@ -202,10 +196,5 @@ def _load(target: str | Path) -> Machine:
         from ..timeloop import load_architecture, machine_of
 
         return machine_of(load_architecture(path), path.stem)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise file_error(error, path) from None
-    except UnicodeDecodeError as error:
-        raise text_error(error, path) from None
+    text = read_text(path)
     return cached_machine(path.stem, text, parse_target) if path in shipped.values() else parse_target(text, str(path))

@@ -90,7 +90,7 @@ class _Images:
         maker = self.maker
         if len(shape_of(x)) > 2:
             size = prod(shape_of(x)[1:])
-            x = maker.add(graph.ReshapeOp(x, (self.batch, size)), f"{layer.name}.flat", maker.rms[x])
+            x = maker.add(graph.ReshapeOp(x, (self.batch, size)), f"{layer.name}.flat")
         return maker.gemm(layer.name, x, layer.shape.channels)
 
     def _pool(self, number: int, layer: Layer, x: SSAValue) -> SSAValue:
@@ -99,7 +99,7 @@ class _Images:
             mean = graph.ReduceOp("mean", x, axes=[2, 3], keepdims=True)
             return maker.add(mean, layer.name, maker.rms[x] * RECTIFIED_MEAN)
         window = {"kernel": layer.kernel, "strides": layer.stride, "pads": self._pads(number)}
-        return maker.add(graph.PoolOp("max", x, **window), layer.name, maker.rms[x])  # pyright: ignore[reportArgumentType]
+        return maker.add(graph.PoolOp("max", x, **window), layer.name)  # pyright: ignore[reportArgumentType]
 
     def _pads(self, number: int) -> list[int]:
         """Before each axis, then after each."""
@@ -136,4 +136,4 @@ class _Images:
 
     def _repeated(self, layer: Layer, x: SSAValue) -> SSAValue:
         scales = [made // given for made, given in zip((self.batch, *layer.shape), shape_of(x), strict=True)]
-        return self.maker.add(graph.ResizeOp(x, scales=scales), layer.name, self.maker.rms[x])
+        return self.maker.add(graph.ResizeOp(x, scales=scales), layer.name)

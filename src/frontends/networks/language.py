@@ -134,7 +134,7 @@ class _Block:
         shared = shape.heads // shape.kept_heads * rows
         if shared != rows:  # query heads that share keys stand below each other
             queries = self.reshaped("q.shared", queries, (batch, shape.kept_heads, shared, shape.head))
-        turned = maker.add(graph.TransposeOp(keys, perm=[0, 1, 3, 2]), self.name("k.turned"), maker.rms[keys])
+        turned = maker.add(graph.TransposeOp(keys, perm=[0, 1, 3, 2]), self.name("k.turned"))
         rms = maker.rms[queries] * maker.rms[keys] * sqrt(shape.head)
         scores = maker.add(graph.MatmulOp(queries, turned), self.name("scores"), rms)
         scores = maker.stored(self.name("scores"), scores, scaled=shape.head**-0.5)
@@ -148,7 +148,7 @@ class _Block:
         mixed = maker.stored(self.name("mixed"), mixed)
         if shared != rows:
             mixed = self.reshaped("mixed.apart", mixed, (batch, shape.heads, rows, shape.head))
-        back = maker.add(graph.TransposeOp(mixed, perm=[0, 2, 1, 3]), self.name("back"), maker.rms[mixed])
+        back = maker.add(graph.TransposeOp(mixed, perm=[0, 2, 1, 3]), self.name("back"))
         flat = self.reshaped("flat", back, (batch, rows, shape.width))
         return Attended(self.linear("o", flat, shape.width), new_keys, new_values)
 
@@ -180,11 +180,11 @@ class _Block:
 
         def part(what: str, first: int, size: int) -> SSAValue:
             op = graph.SliceOp(x, starts=[0, 0, 0, first], steps=[1] * 4, sizes=[batch, heads, rows, size])
-            return maker.add(op, self.name(f"{name}.{what}"), maker.rms[x])
+            return maker.add(op, self.name(f"{name}.{what}"))
 
         low, high = part("low", 0, half), part("high", half, half)
-        minus = maker.add(graph.UnaryOp("neg", high), self.name(f"{name}.minus"), maker.rms[x])
-        across = maker.add(graph.ConcatOp([minus, low], axis=3), self.name(f"{name}.across"), maker.rms[x])
+        minus = maker.add(graph.UnaryOp("neg", high), self.name(f"{name}.minus"))
+        across = maker.add(graph.ConcatOp([minus, low], axis=3), self.name(f"{name}.across"))
         along = x if turned == head else part("along", 0, turned)
         turned_x = maker.binary(
             self.name(f"{name}.rotated"),
@@ -195,7 +195,7 @@ class _Block:
         )
         if turned < head:
             rest = part("rest", turned, head - turned)
-            turned_x = maker.add(graph.ConcatOp([turned_x, rest], axis=3), self.name(f"{name}.whole"), maker.rms[x])
+            turned_x = maker.add(graph.ConcatOp([turned_x, rest], axis=3), self.name(f"{name}.whole"))
         return maker.stored(self.name(f"{name}.rotated"), turned_x)
 
     def feed_forward(self, x: SSAValue) -> SSAValue:
@@ -241,17 +241,16 @@ class _Block:
         batch, rows, width = shape_of(x)
         cut = self.reshaped(f"{name}.cut", x, (batch, rows, heads, width // heads))
         turn = graph.TransposeOp(cut, perm=[0, 2, 1, 3])
-        return self.maker.add(turn, self.name(f"{name}.heads"), self.maker.rms[x])
+        return self.maker.add(turn, self.name(f"{name}.heads"))
 
     def joined(self, name: str, old: SSAValue, new: SSAValue) -> SSAValue:
         """Rows of a cache and the new one after them."""
-        maker = self.maker
-        made = maker.add(graph.ConcatOp([old, new], axis=2), self.name(name), maker.rms[old])
-        return maker.stored(self.name(name), made)
+        made = self.maker.add(graph.ConcatOp([old, new], axis=2), self.name(name))
+        return self.maker.stored(self.name(name), made)
 
     def reshaped(self, name: str, x: SSAValue, shape: tuple[int, ...]) -> SSAValue:
         """The same elements under another shape."""
-        return self.maker.add(graph.ReshapeOp(x, shape), self.name(name), self.maker.rms[x])
+        return self.maker.add(graph.ReshapeOp(x, shape), self.name(name))
 
     def name(self, name: str) -> str:
         """A name within the network."""

@@ -62,11 +62,11 @@ class Maker:
         values = [self._integers(value) for value in outputs.values()]
         return main_module(self.block, self.inputs, outputs, values, self.resources)
 
-    def add(self, layer: graph.LayerOp, name: str, rms: float) -> SSAValue:
-        """The result of a layer whose elements have the root mean square `rms`."""
+    def add(self, layer: graph.LayerOp, name: str, rms: float | None = None) -> SSAValue:
+        """The result of a layer whose elements have the root mean square `rms`, else that of its first operand."""
         graph.set_name(layer, name)
         self.block.add_op(layer)
-        self.rms[layer.results[0]] = rms
+        self.rms[layer.results[0]] = self.rms.get(layer.operands[0], 1.0) if rms is None else rms
         return layer.results[0]
 
     def stored(self, name: str, value: SSAValue, rms: float | None = None, scaled: float = 1.0) -> SSAValue:
@@ -83,7 +83,7 @@ class Maker:
 
     def binary(self, name: str, kind: str, a: SSAValue, b: SSAValue, rms: float | None = None) -> SSAValue:
         """A function of two tensors."""
-        return self.add(graph.BinaryOp(kind, a, b), name, self.rms.get(a, 1.0) if rms is None else rms)
+        return self.add(graph.BinaryOp(kind, a, b), name, rms)
 
     def relu(self, name: str, x: SSAValue) -> SSAValue:
         """max(x, 0)."""

@@ -5,7 +5,7 @@ Shapes are those of the papers (ResNet-18: He et al. 2015; MobileNet: Howard et 
 as a small number by a power of two of its sum, 21/1024 of 49 elements.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import log2, prod, sqrt
 
 import numpy as np
@@ -30,7 +30,6 @@ class _Shifted:
     layers: IntegerLayers
     random: np.random.Generator
     count: int = 0
-    names: list[str] = field(default_factory=list[str])
 
     def name(self, kind: str) -> str:
         self.count += 1

@@ -194,19 +194,11 @@ ATAN = (8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1
 """Coefficients of arctan(z) = z + z^3 (c3 + z^2 (c2 + z^2 (c1 + z^2 c0))) for |z| below tan(pi/8) (Cephes, atanf)."""
 
 
-def _tan(make: Formulas, x: SSAValue) -> SSAValue:
-    return make.div(make.unary("sin", x), make.unary("cos", x))
-
-
 def _sinh(make: Formulas, x: SSAValue) -> SSAValue:
     """With t = exp(-|x|) - 1: -t (t + 2) / (2 (t + 1)), and x's sign."""
     t = make.expm1(make.unary("neg", make.unary("abs", x)))
     size = make.div(make.mul(make.unary("neg", t), make.add(t, 2.0)), make.mul(make.add(t, 1.0), 2.0))
     return make.mul(make.unary("sign", x), size)
-
-
-def _cosh(make: Formulas, x: SSAValue) -> SSAValue:
-    return make.mul(make.add(make.unary("exp", x), make.unary("exp", make.unary("neg", x))), 0.5)
 
 
 def _asinh(make: Formulas, x: SSAValue) -> SSAValue:
@@ -263,9 +255,9 @@ FUNCTIONS: Mapping[str, Callable[[Formulas, SSAValue], SSAValue]] = {
     "Asinh": _asinh,
     "Atan": _atan,
     "Atanh": _atanh,
-    "Cosh": _cosh,
+    "Cosh": lambda make, x: make.mul(make.add(make.unary("exp", x), make.unary("exp", make.unary("neg", x))), 0.5),
     "Sinh": _sinh,
-    "Tan": _tan,
+    "Tan": lambda make, x: make.div(make.unary("sin", x), make.unary("cos", x)),
 }
 """ONNX operators of one input and how they are computed."""
 

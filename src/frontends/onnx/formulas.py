@@ -55,15 +55,15 @@ class Formulas:
 
     def binary(self, kind: str, a: Operand, b: Operand) -> SSAValue:
         """`kind` of two operands, at most one a number; comparisons give ui8."""
-        left = a if isinstance(a, SSAValue) else self.number(a, self._tensor(b))
-        right = b if isinstance(b, SSAValue) else self.number(b, self._tensor(a))
-        result = self.scope.emit(graph.BinaryOp(kind, left, right))
+        result = self.scope.emit(graph.BinaryOp(kind, *self._tensors(a, b)))
         return self.cast(result, np.uint8) if kind in COMPARISONS else result
 
-    @staticmethod
-    def _tensor(operand: Operand) -> SSAValue:
-        assert isinstance(operand, SSAValue)
-        return operand
+    def _tensors(self, a: Operand, b: Operand) -> tuple[SSAValue, SSAValue]:
+        """Two operands, at most one a number, which gets the type of the other."""
+        if isinstance(a, SSAValue):
+            return a, b if isinstance(b, SSAValue) else self.number(b, a)
+        assert isinstance(b, SSAValue)
+        return self.number(a, b), b
 
     def add(self, a: Operand, b: Operand) -> SSAValue:
         """a + b."""
@@ -87,9 +87,7 @@ class Formulas:
 
     def select(self, condition: SSAValue, a: Operand, b: Operand) -> SSAValue:
         """a where the condition (ui8) is not 0, b elsewhere."""
-        left = a if isinstance(a, SSAValue) else self.number(a, self._tensor(b))
-        right = b if isinstance(b, SSAValue) else self.number(b, self._tensor(a))
-        return self.scope.emit(graph.SelectOp(condition, left, right))
+        return self.scope.emit(graph.SelectOp(condition, *self._tensors(a, b)))
 
     def cast(self, x: SSAValue, dtype: type[np.generic] | np.dtype[np.generic]) -> SSAValue:
         """x in another element type."""

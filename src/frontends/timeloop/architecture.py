@@ -66,8 +66,7 @@ def _machine_name(item: Item) -> str:
     if given is not None:
         return given.text("a name")
     for key in ("nodes", "subtree"):
-        found = item.find("an architecture", key)
-        children = found.items(key) if found is not None else ()
+        children = item.part("an architecture", key).items(key)
         name = children[0].find("a node", "name") if children else None
         if name is not None:
             return name.text("a name").split("[", maxsplit=1)[0]
@@ -88,10 +87,8 @@ def _constrained(components: list[Component], directives: Iterable[Item]) -> lis
         name = target.text("a target")
         if name not in by_name:
             raise target.error(f"a component among {', '.join(by_name)}", f"`{name}`")
-        bypass = directive.find("a constraint", "bypass")
-        if bypass is not None:
-            found = by_name[name]
-            by_name[name] = replace(found, bypass=(*found.bypass, *bypass.names("bypass")))
+        found, bypass = by_name[name], directive.part("a constraint", "bypass").names("bypass")
+        by_name[name] = replace(found, bypass=(*found.bypass, *bypass))
     return list(by_name.values())
 
 

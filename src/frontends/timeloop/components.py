@@ -119,12 +119,9 @@ def _listed(item: Item, name: str) -> Component:
 
 def _tree(item: Item, outer: dict[str, Item], copies: int) -> Iterator[Component]:
     """`local` components, then the one subtree; a name like `PE[0..3]` stands for four."""
-    attributes = item.find("a subtree", "attributes")
-    inherited = outer | (attributes.mapping("attributes") if attributes is not None else {})
-    local = item.find("a subtree", "local")
-    for component in local.items("local") if local is not None else ():
+    inherited = outer | item.part("a subtree", "attributes").mapping("attributes")
+    for component in item.part("a subtree", "local").items("local"):
         name = component.need("a component", "name").text("a name")
-        own = component.find("a component", "attributes")
         classes = _classes(component)
         if classes in NETWORKS:
             raise component.error("components that store or compute", f"the network {name}")
@@ -132,12 +129,11 @@ def _tree(item: Item, outer: dict[str, Item], copies: int) -> Iterator[Component
             component_name(name),
             component,
             classes,
-            inherited | (own.mapping("attributes") if own is not None else {}),
+            inherited | component.part("a component", "attributes").mapping("attributes"),
             copies * range_of(component, name),
             hollow=classes.startswith("dummy_storage"),
         )
-    below = item.find("a subtree", "subtree")
-    subtrees = below.items("subtree") if below is not None else ()
+    subtrees = item.part("a subtree", "subtree").items("subtree")
     if len(subtrees) > 1:
         raise subtrees[1].error("one subtree: a chain of levels", "a second one")
     for subtree in subtrees:
@@ -173,15 +169,12 @@ class _Place:
 
     def inside(self, item: Item) -> "_Place":
         """Below a container, or at a component, with `attributes` and `spatial` of its own."""
-        attributes = item.find("a node", "attributes")
-        spatial = item.find("a node", "spatial")
-        columns, rows = 1, 1
-        if spatial is not None:
-            fan = {key: spatial.find("spatial", key) for key in ("meshX", "meshY")}
-            columns, rows = (1 if x is None else max(1, x.whole("a mesh")) for x in fan.values())
+        spatial = item.part("a node", "spatial")
+        fan = [spatial.find("spatial", key) for key in ("meshX", "meshY")]
+        columns, rows = (1 if x is None else max(1, x.whole("a mesh")) for x in fan)
         place = replace(
             self,
-            attributes=self.attributes | (attributes.mapping("attributes") if attributes is not None else {}),
+            attributes=self.attributes | item.part("a node", "attributes").mapping("attributes"),
             columns=self.columns * columns,
             rows=self.rows * rows,
         )
@@ -228,8 +221,7 @@ class _Nodes:
             instances=place.columns * place.rows * copies,
             lines=True,
         )
-        constraints = node.find("a component", "constraints")
-        dataspace = constraints.find("constraints", "dataspace") if constraints is not None else None
+        dataspace = node.part("a component", "constraints").find("constraints", "dataspace")
         if dataspace is None:
             return found
         keep, bypass, only = (dataspace.find("dataspace", key) for key in ("keep", "bypass", "keep_only"))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import yaml
 
 from ...errors import TilewrightError
-from ...files import file_error, text_error
+from ...files import read_text
 
 MAX_BYTES = 1 << 19
 MAX_ITEMS = 100_000
@@ -107,6 +107,10 @@ class Item:
         mapping = self.mapping(what)
         return next((mapping[key] for key in keys if key in mapping), None)
 
+    def part(self, what: str, *keys: str) -> Item:
+        """The value under the first of `keys` that is there, else one that says nothing."""
+        return self.find(what, *keys) or replace(self, value="", plain=True)
+
     def need(self, what: str, *keys: str) -> Item:
         """The value under one of `keys`, which must be there."""
         found = self.find(what, *keys)
@@ -117,14 +121,7 @@ class Item:
 
 def read_yaml(path: Path) -> Item:
     """The document in a file of at most `MAX_BYTES`."""
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise TilewrightError("file", str(path), f"at most {MAX_BYTES} bytes", f"{path.stat().st_size} bytes")
-        return parse_yaml(path.read_text(encoding="utf-8"), str(path))
-    except OSError as error:
-        raise file_error(error, path) from None
-    except UnicodeDecodeError as error:
-        raise text_error(error, path) from None
+    return parse_yaml(read_text(path, MAX_BYTES), str(path))
 
 
 def parse_yaml(text: str, file: str = "yaml") -> Item:

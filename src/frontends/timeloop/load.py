@@ -48,8 +48,8 @@ def problem_of(item: Item) -> Problem:
         shape = parse_yaml(SHAPES[name], name)
     refuse(shape, "a shape", ("flattened_dimensions", "flattened_rankIDs"))
     bounds = item.find("a problem", "instance") or item
-    densities = bounds.find("an instance", "densities")
-    if densities is not None and densities.mapping("densities"):
+    densities = bounds.part("an instance", "densities")
+    if densities.mapping("densities"):
         raise densities.error("dense operands: no densities", "some")
     values = {
         name: value.whole(f"the value of {name}")
@@ -71,9 +71,8 @@ def problem_of(item: Item) -> Problem:
 
 
 def _coefficients(shape: Item) -> dict[str, int]:
-    listed = shape.find("a shape", "coefficients")
     found: dict[str, int] = {}
-    for item in listed.items("coefficients") if listed is not None else ():
+    for item in shape.part("a shape", "coefficients").items("coefficients"):
         name = item.need("a coefficient", "name").text("a name")
         default = item.find("a coefficient", "default")
         found[name] = default.whole(f"the default of {name}") if default is not None else 1
@@ -160,6 +159,5 @@ def _read(documents: list[Item], machine: Architecture | None) -> TimeloopInput:
 def _directives(item: Item) -> Iterable[Item]:
     """Constraints are a list, or a list under `targets` or `constraints`."""
     if isinstance(item.value, dict):
-        inner = item.find("constraints", "targets", "constraints")
-        return inner.items("constraints") if inner is not None else ()
+        item = item.part("constraints", "targets", "constraints")
     return item.items("constraints")

@@ -9,7 +9,7 @@ from ...algebra.parser import parse_statement
 from ...costs.hierarchy import Architecture, Level
 from ...errors import TilewrightError
 from ...machine import Capability, Compute, Link, Machine, Memory, Ports
-from ...machine.rules import first_complaint
+from ...machine.rules import check_machine
 
 WIDTHS = ((8, "i8"), (16, "i16"), (32, "i32"))
 
@@ -38,9 +38,7 @@ def machine_of(arch: Architecture, name: str = "") -> Machine:
     links = _links(arch, names)
     computes = (Compute(compute, columns, rows, (capability,)),)
     machine = Machine(_name(name or arch.name), "queues", memories, computes, links)
-    complaint = first_complaint(machine)
-    if complaint is not None:
-        raise TilewrightError("target", complaint.subject, complaint.expected, complaint.found, complaint.lever)
+    check_machine(machine, str)
     return machine
 
 

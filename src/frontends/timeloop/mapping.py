@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 from math import prod
 
 from ...costs.hierarchy import Architecture, LevelMapping, Loop, LoopMapping, Problem
+from ...costs.hierarchy.parse import MAX_CHILDREN
 from .document import Item, refuse
-
-MAX_CHILDREN = 1 << 16
-"""Most children of one parent in a mapping."""
 
 NOT_MODELLED = (
     "no_link_transfer",
@@ -102,8 +100,7 @@ class _Reader:
         return self.arrays[name]
 
     def bypass(self, directive: Item) -> frozenset[str]:
-        listed = directive.find("a directive", "bypass")
-        names = listed.names("bypass") if listed is not None else ()
+        names = directive.part("a directive", "bypass").names("bypass")
         known = [tensor.name for tensor in self.problem.tensors]
         unknown = [name for name in names if name not in known]
         if unknown:
