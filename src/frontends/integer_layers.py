@@ -17,6 +17,7 @@ from ..algebra.fixed_point import multiplier_and_shift
 from ..dialects import graph
 from ..dialects.types import Tensor, shape_of, si8, tensor
 from ..errors import TilewrightError
+from ..names import take_name
 from ..resources import Resources
 from .main_function import main_module
 
@@ -74,10 +75,7 @@ class IntegerLayers:
 
     def weight(self, name: str, values: Integers, element: Attribute = si8) -> SSAValue:
         """A constant tensor, beside the text unless it is small."""
-        number = 0
-        while (unique := f"{name}{number or ''}") in self.weights:
-            number += 1
-        self.weights.add(unique)
+        unique = take_name(name, self.weights, "")
         if values.size > SMALL:
             self.resources[unique] = values
         kept = values if values.size <= SMALL else None

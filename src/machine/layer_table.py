@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
 from ..errors import TilewrightError
+from ..names import take_name
 
 
 @dataclass(frozen=True)
@@ -116,13 +117,8 @@ class LayerRecorder:
         """The number of the layer of these nodes; of another layer that has the same name, one is called `name.1`."""
         key = tuple(dict.fromkeys(nodes)), group
         if key not in self.numbers:
-            name, count = key[0][0], 0
-            while name in self.names:
-                count += 1
-                name = f"{key[0][0]}.{count}"
-            self.names.add(name)
             self.numbers[key] = len(self.layers)
-            self.layers[key] = Layer(name, *key)
+            self.layers[key] = Layer(take_name(key[0][0], self.names), *key)
         return self.numbers[key]
 
     def took(self, layer: int, count: int) -> None:

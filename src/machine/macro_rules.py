@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ..algebra.element import ELEMENT_TYPES
 from ..algebra.expr import access_dims, accesses
-from .complaint import Complaint, repeated
+from .complaint import Complaint, exactly, repeated
 from .macros import Emission, Macro
 from .model import Capability, Field, Machine, Mnemonic
 
@@ -30,9 +30,7 @@ def macro_complaints(machine: Machine) -> Iterator[Complaint]:
 
 def facts(capability: Capability) -> list[str]:
     """What the values of a macro may name."""
-    strides: list[str] = []
-    for access in accesses(capability.statement):
-        strides += [f"{access.tensor}.{dim}" for dim in access_dims(access)]
+    strides = [f"{access.tensor}.{dim}" for access in accesses(capability.statement) for dim in access_dims(access)]
     dims = [dim.name for dim in capability.dims]
     functions = [name for name, _ in capability.functions]
     immediates = [name for name, _ in capability.immediates]
@@ -42,8 +40,9 @@ def facts(capability: Capability) -> list[str]:
 def _places(machine: Machine, macro: Macro, capability: Capability) -> Iterator[Complaint]:
     subject = f"macro {macro.name}"
     named = [operand for operand, _, _ in macro.places]
-    if sorted(named) != sorted(capability.operands):
-        yield Complaint(subject, f"places of {', '.join(capability.operands)}", ", ".join(named) or "none")
+    wrong = list(exactly(subject, "places of", capability.operands, named))
+    yield from wrong
+    if wrong:
         return
     types = {operand: element for operand, _, element in macro.places}
     row = tuple(types[operand] for operand in capability.operands)

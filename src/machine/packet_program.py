@@ -68,9 +68,7 @@ class Isa:
 
     def register_text(self, file: str, number: int) -> str:
         """A register as assembly text spells it."""
-        item = self.files[file]
-        ways = item.width_bytes // self.narrowest(item.memory).width_bytes
-        return item.syntax.format(*(number * ways + part for part in range(ways)))
+        return self.files[file].syntax.format(*(part for _, part in self.granules(file, number)))
 
     def effects(self, instruction: "Instruction") -> Effects:
         """What an instruction reads and writes of registers."""
@@ -308,10 +306,8 @@ class Stored:
         """How the host lays the tensor out: `row-major`, `packed ...`, or strides where that is not all."""
         if self.packing is not None:
             return self.packing.text
-        size, dense = np.dtype(self.dtype).itemsize, list[int]()
-        for extent in reversed(self.shape):
-            dense.insert(0, size)
-            size *= extent
+        size = np.dtype(self.dtype).itemsize
+        dense = [size * prod(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
         moved = [n for n, step, own in zip(self.shape, self.strides, dense, strict=True) if n > 1 and step != own]
         if not moved and not self.origin_bytes and self.copies == 1:
             return "row-major"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from ..algebra.element import ELEMENT_TYPES
 from ..algebra.expr import access_dims, accesses
-from .complaint import Complaint, repeated
+from .complaint import Complaint, exactly, repeated
 from .model import Capability, Machine
 from .packets import PackedMnemonic, PacketIsa, Place, RegisterFile
 
@@ -130,9 +130,9 @@ def _meaning(machine: Machine, isa: PacketIsa, item: PackedMnemonic) -> Iterator
         expected = ", ".join(f"{dim} up to {limit}" for dim, limit in limits.items()) or "none"
         yield Complaint(subject, f"extents as numbers: {expected}", ", ".join(f"{d} {w}" for d, w in item.extents))
         return
-    if sorted(place.operand for place in item.places) != sorted(capability.operands):
-        found = ", ".join(place.operand for place in item.places) or "none"
-        yield Complaint(subject, f"operands {', '.join(capability.operands)}", found)
+    wrong = list(exactly(subject, "operands", capability.operands, [place.operand for place in item.places]))
+    yield from wrong
+    if wrong:
         return
     for place in item.places:
         yield from _place(machine, isa, item, capability, place)

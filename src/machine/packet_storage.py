@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,7 @@ from .packet_program import PacketProgram, Packing, Stored
 
 def contiguous_strides(sizes: Sequence[int], itemsize: int) -> tuple[int, ...]:
     """Byte strides of a dense array, the last index fastest."""
-    strides: list[int] = []
-    step = itemsize
-    for size in reversed(sizes):
-        strides.insert(0, step)
-        step *= size
-    return tuple(strides)
+    return tuple(itemsize * prod(sizes[axis + 1 :]) for axis in range(len(sizes)))
 
 
 @dataclass

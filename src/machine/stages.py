@@ -8,12 +8,12 @@ computations write.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING
 
 from ..algebra.element import ELEMENT_TYPES
-from ..algebra.expr import Call, Name, Num, Strided
+from ..algebra.expr import Call, Name, Num, Strided, accesses
 from .fields import Field
 
 if TYPE_CHECKING:
@@ -80,13 +80,12 @@ def _sized(item: Field, bits: dict[str, int]) -> Field:
 def rows_of(capability: Capability) -> dict[str, int]:
     """Elements of a row of each operand: the product of its dims' limits."""
     limits = {dim.name: dim.limit for dim in capability.dims}
-    found: dict[str, int] = {}
-    for access in operand_accesses(capability):
-        size = 1
-        for dim in access.dims:
-            size *= limits.get(dim, 1)
-        found[access.tensor] = size
-    return found
+    return {a.tensor: prod(limits.get(dim, 1) for dim in a.dims) for a in operand_accesses(capability)}
+
+
+def operand_accesses(capability: Capability) -> list[Strided]:
+    """What a capability's statement writes and reads."""
+    return [access for access in accesses(capability.statement) if isinstance(access, Strided)]
 
 
 def row_bytes(capability: Capability) -> dict[str, int]:
@@ -94,18 +93,6 @@ def row_bytes(capability: Capability) -> dict[str, int]:
     types = dict(zip(capability.operands, capability.types[0], strict=False)) if capability.types else {}
     sizes = {name: ELEMENT_TYPES[kind].itemsize for name, kind in types.items() if kind in ELEMENT_TYPES}
     return {name: count * sizes.get(name, 0) for name, count in rows_of(capability).items()}
-
-
-def operand_accesses(capability: Capability) -> Iterable[Strided]:
-    """What a capability's statement reads and writes."""
-    statement = capability.statement
-    parts = [statement.target, statement.value]
-    while parts:
-        part = parts.pop()
-        if isinstance(part, Call):
-            parts += part.args
-        elif isinstance(part, Strided):
-            yield part
 
 
 def kind_of(capability: Capability) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from onnx import ModelProto, NodeProto, helper
 
 from ...algebra.element import Array
+from ...names import take_name
 from ..onnx.load import NUMPY_TYPES
 from .reader import DAMAGED, Graph, Operator, Scaling, Tensor
 
@@ -49,11 +50,7 @@ class Translation:
 
     def unique(self, name: str) -> str:
         """`name`, with a number behind it where it is taken."""
-        found, number = name, 1
-        while found in self.used:
-            found, number = f"{name}.{number}", number + 1
-        self.used.add(found)
-        return found
+        return take_name(name, self.used)
 
     # Nodes
 

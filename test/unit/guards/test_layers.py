@@ -10,7 +10,7 @@ SOURCES = Path(__file__).parents[3] / "src"
 
 LAYERS = (
     {"errors", "interruption"},
-    {"files", "option_fields", "extras", "remembered", "garbage"},
+    {"files", "option_fields", "extras", "remembered", "garbage", "names"},
     {"algebra"},
     {"machine"},
     {"zoo"},
