@@ -14,7 +14,7 @@ from typing import Any
 from ...algebra.dag import bits
 from .dual import Dual, dual_of
 from .joined import Joined
-from .lattice import Lattice, TooLargeError, nothing
+from .lattice import Lattice, TooLargeError
 from .refine import Refiner, window_of
 from .relaxed import MOST_UNITS, Chains, endless
 from .result import restore, saved
@@ -80,10 +80,10 @@ class Anytime:
     evaluator: Evaluator
     options: AnytimeOptions
     seed: int
-    rest: Callable[[int], float] = nothing
-    lower_bound: float = 0.0
-    chains: Chains | None = None
-    possible: Callable[[int], bool] | None = None
+    rest: Callable[[int], float]
+    lower_bound: float
+    chains: Chains
+    possible: Callable[[int], bool]
     left_s: Callable[[], float] = endless
     best: Groups = ()
     best_cost: float = 0.0
@@ -105,7 +105,7 @@ class Anytime:
     def __post_init__(self) -> None:
         self.random = Random(self.seed)
         self.given_s = self.left_s()
-        if self.chains is not None and self.given_s < inf:
+        if self.given_s < inf:
             self.chains.left_s = lambda: self.left_s() - BOUND_SHARE * self.given_s
         self._take(per_layer(self.space))
 
@@ -145,10 +145,10 @@ class Anytime:
         """Find better prices on units, where windows of chains would cut a segment in more than two; whether that was
         to be done.
         """
-        if self.chains is None or self.priced or self.chains.left_s() <= 0:
+        if self.priced or self.chains.left_s() <= 0:
             return False
         if self.dual is None:
-            self.dual = self._dual(self.chains)
+            self.dual = self._dual()
         if self.dual is None:
             self.priced = True
             return False
@@ -158,11 +158,11 @@ class Anytime:
         self.lower_bound = max(self.lower_bound, base + self.dual.best)
         return True
 
-    def _dual(self, chains: Chains) -> Dual | None:
-        if max(map(len, chains.segments()), default=0) <= 2 * MOST_UNITS:
+    def _dual(self) -> Dual | None:
+        if max(map(len, self.chains.segments()), default=0) <= 2 * MOST_UNITS:
             return None
         try:
-            dual = dual_of(chains)
+            dual = dual_of(self.chains)
         except TooLargeError:
             return None
         dual.begin(self.best)
@@ -170,8 +170,6 @@ class Anytime:
 
     def _chain(self) -> bool:
         """Bound one more window, and find its groups; whether there was one."""
-        if self.chains is None:
-            return False
         pieces = self.chains.windows()
         if len(self.windows) == len(pieces):
             return False
@@ -190,7 +188,7 @@ class Anytime:
         """Ask for chains over all segments that cost little more than the bound, then for those of whole units; whether
         that may still say more.
         """
-        if self.chains is None or self.chains.left_s() <= 0 or self.asked >= self.best_cost:
+        if self.chains.left_s() <= 0 or self.asked >= self.best_cost:
             return False
         strict, known = self.joined, max(self.asked, self.lower_bound)
         base, target = self.rest(0), min(self.best_cost, known * (STRICT_GROWTH if strict else JOINED_GROWTH))
@@ -220,8 +218,7 @@ class Anytime:
             return
         if groups:
             self.best, self.best_cost = groups, cost
-        if self.possible is not None:
-            self.proven, self.lower_bound = True, self.best_cost
+        self.proven, self.lower_bound = True, self.best_cost
 
     def _round(self) -> None:
         """Anneal, from the best or (at first, and now and then) from another partition; then cuts and windows."""

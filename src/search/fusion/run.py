@@ -194,17 +194,15 @@ class _Run:
         options, samples = self.options, self.options.samples or SAMPLES.get(self.options.method, 0)
         match options.method:
             case "ours":
-                chains, rest = self.scene.chains(self.evaluator), self.tolls.rest
-                possible = self.scene.possible
                 return Anytime(
                     self.space,
                     self.evaluator,
                     AnytimeOptions(),
                     options.seed,
-                    rest,
+                    self.tolls.rest,
                     self.bound,
-                    chains,
-                    possible,
+                    self.scene.chains(self.evaluator),
+                    self.scene.possible,
                     lambda: self.limit.left_s,
                 )
             case "genetic":
