@@ -3,11 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from ...algebra.element import Ints
 from ...errors import TilewrightError
 from ...zoo.schedule_networks import schedule_network
 from ...zoo.schedule_networks.layers import Network
@@ -58,17 +57,6 @@ def times_of(parsed: Parsed, moves: Sequence[Move], transfers: Sequence[int]) ->
 LATE = "a tile waits for a transfer that may begin only after it"
 
 
-class Transfers(NamedTuple):
-    """`order` lists the tensors that pass through DRAM; `start` and `end` are the lives of all tensors, by number.
-
-    A load may begin once position `start` begins; a store must be complete when position `end - 1` ends.
-    """
-
-    order: Ints
-    start: Ints
-    end: Ints
-
-
 def soma_parsed(network: Network, machine: Hardware, fusion: Fusion, batch: int, exact: int = 0) -> Parsed:
     """`parse` with SoMa's numbers of tensors: layer by layer inputs by source and tile, weights, results.
 
@@ -94,7 +82,7 @@ def moved(parsed: Parsed) -> list[int]:
     return [number for number, tensor in enumerate(parsed.tensors) if tensor.moves]
 
 
-def double_buffered(parsed: Parsed) -> Transfers:
+def double_buffered(parsed: Parsed) -> TransferColumns:
     """What SoMa's first stage assumes: loads while the tile before runs, stores while the next tile runs."""
     groups = parsed.choices.fusion.fused_groups
     ends = np.zeros(parsed.choices.fusion.layer_group_count, np.int64)
@@ -114,19 +102,19 @@ def double_buffered(parsed: Parsed) -> Transfers:
         kind = kinds[number]
         return int(start[number]), kind != WEIGHT, int(end[number]), rank[kind]
 
-    return Transfers(np.array(sorted(moved(parsed), key=turn), np.int64), start, end)
+    return TransferColumns(np.array(sorted(moved(parsed), key=turn), np.int64), start, end)
 
 
-def price_transfers(parsed: Parsed, transfers: Transfers, machine: Hardware) -> Json:
+def price_transfers(parsed: Parsed, transfers: TransferColumns, machine: Hardware) -> Json:
     """The answer of `tilewright price-schedule` for one stage; prices of an illegal schedule are null."""
     cycles = transfer_cycles(parsed, machine.dram_bandwidth, 0)
-    columns, given, count = columns_of(parsed, cycles), TransferColumns(*transfers), len(parsed.tiles)
+    columns, count = columns_of(parsed, cycles), len(parsed.tiles)
     begin, usage = np.zeros(count, np.int64), np.zeros(count + 2, np.int64)
     scratch = Scratch(np.zeros(count + 1, np.int64), usage, begin, np.zeros(len(transfers.order), np.int64))
-    outcome, latency, peak = run(columns, given, scratch)
+    outcome, latency, peak = run(columns, transfers, scratch)
     violations: list[str] = [LATE] if outcome == LATE_START else []
     if outcome == BAD_LIFE:
-        tensor = first_bad_life(columns, given)
+        tensor = first_bad_life(columns, transfers)
         life = f"[{transfers.start[tensor]}, {transfers.end[tensor]})"
         violations.append(f"tensor {tensor} lives during {life} but is used at {parsed.tensors[tensor].first}")
     timed = not violations
@@ -183,7 +171,7 @@ def parse_fusion(data: object, where: str = "enc") -> Fusion:
     )
 
 
-def parse_transfers(data: object, parsed: Parsed, where: str = "enc") -> Transfers:
+def parse_transfers(data: object, parsed: Parsed, where: str = "enc") -> TransferColumns:
     """The transfers in `{tensor_times, tile_tensor_order}` for the tensors of `soma_parsed`."""
     encoding = object_of(data, where)
     rows = list_of(encoding.get("tensor_times"), f"{where}.tensor_times")
@@ -197,7 +185,7 @@ def parse_transfers(data: object, parsed: Parsed, where: str = "enc") -> Transfe
         expected = f"each of the {len(through)} tensors that pass through DRAM once"
         raise bad(f"{where}.tile_tensor_order", expected, f"{len(order)} numbers, some missing, repeated or local")
     start, end = np.array(times, np.int64).reshape(-1, 2).T.copy()
-    return Transfers(np.array(order, np.int64), start, end)
+    return TransferColumns(np.array(order, np.int64), start, end)
 
 
 def _life(data: object, positions: int, where: str) -> tuple[int, int]:
@@ -283,7 +271,7 @@ def _price_run(run: Json, order: object, where: str) -> Json:
     fusion = parse_fusion(first.get("enc"), f"{where}.stage1.enc")
     found = _located(lambda: soma_parsed(network, machine, fusion, batch), where)
 
-    def price(transfers: Transfers) -> Json:
+    def price(transfers: TransferColumns) -> Json:
         stage = price_transfers(found, transfers, machine)
         places = None if stage["energy_pj"] is None else energy_by_place(found, machine)
         return stage | {"energy_by_place_pj": places}

@@ -40,7 +40,10 @@ class PlanColumns(NamedTuple):
 
 
 class TransferColumns(NamedTuple):
-    """Order of transfers, and lives of all tensors."""
+    """`order` lists the tensors that pass through DRAM; `start` and `end` are the lives of all tensors, by number.
+
+    A load may begin once position `start` begins; a store must be complete when position `end - 1` ends.
+    """
 
     order: Column
     start: Column

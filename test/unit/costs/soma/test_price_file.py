@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tilewright.costs.notation.price_file import (
@@ -46,7 +47,7 @@ def test_encodings_are_read():
     assert list(fusion.cuts) == first["sub_layer_group_partition"]
     assert list(fusion.tiles) == first["tile_numbers"]
     found = soma_parsed(schedule_network("gpt2_small_prefill"), hardware(8, 1, 4, 256, 512), fusion, 1)
-    order, start, end = (column.tolist() for column in parse_transfers(second, found))
+    order, start, end = (list(np.asarray(column)) for column in parse_transfers(second, found))
     assert order == second["tile_tensor_order"]
     assert [list(life) for life in zip(start, end, strict=True)] == second["tensor_times"]
 
