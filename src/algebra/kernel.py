@@ -7,7 +7,6 @@ array operations, cut so that temporaries stay small.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import prod
 from typing import Any
 
@@ -31,7 +30,7 @@ from .expr import (
     substitute,
 )
 from .functions import call_function, cast, common_dtype, to_int64
-from .layout import Index, Layout, Operand, fix_axes, injective_axes, make_layout, restrict, split
+from .layout import Boxes, Index, Layout, Operand, fix_axes, injective_axes, make_layout, restrict, split
 
 CHUNK_ELEMENTS = 1 << 18
 LOOPED_POINTS = 64
@@ -307,16 +306,8 @@ def _loop_over(
     if not loose:
         return body
     sizes = tuple(1 if a in loose else n for a, n in enumerate(shape))
-    firsts = [n - 1 if a in loose and not target.moves(a) else 0 for a, n in enumerate(shape)]
-    ranges = [range(first, n, size) for first, n, size in zip(firsts, shape, sizes, strict=True)]
-
-    def run(t: Array, s: Sequence[Array], scalars: Scalars) -> None:
-        for starts in product(*ranges):
-            box = tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
-            parts = [a[restrict(box, x.shape)] for a, x in zip(s, sources, strict=True)]
-            body(t[restrict(box, target.shape)], parts, scalars)
-
-    return run
+    firsts = tuple(n - 1 if a in loose and not target.moves(a) else 0 for a, n in enumerate(shape))
+    return _boxed(body, Boxes(shape, sizes, firsts), target, sources)
 
 
 def _with_start(body: Body, reduce: str, accumulate: bool) -> Body:

@@ -71,18 +71,22 @@ def injective_axes(layout: Layout, shape: Sequence[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Boxes:
-    """The boxes of at most `sizes` that a box of `shape` is cut into, in row-major order."""
+    """Boxes of at most `sizes` into which a box of `shape` is cut from `firsts` on, in row-major order."""
 
     shape: tuple[int, ...]
     sizes: tuple[int, ...]
+    firsts: tuple[int, ...]
 
     def __len__(self) -> int:
-        return prod(-(-n // size) for n, size in zip(self.shape, self.sizes, strict=True))
+        return prod(map(len, self._ranges()))
 
     def __iter__(self) -> Iterator[Index]:
         pairs = list(zip(self.shape, self.sizes, strict=True))
-        for starts in product(*(range(0, n, size) for n, size in pairs)):
+        for starts in product(*self._ranges()):
             yield tuple(slice(start, min(start + size, n)) for start, (n, size) in zip(starts, pairs, strict=True))
+
+    def _ranges(self) -> list[range]:
+        return list(map(range, self.firsts, self.shape, self.sizes))
 
 
 def split(shape: Sequence[int], axes: Sequence[int], cost: Callable[[Sequence[int]], int], limit: int) -> Boxes:
@@ -93,7 +97,7 @@ def split(shape: Sequence[int], axes: Sequence[int], cost: Callable[[Sequence[in
         if longest is None or sizes[longest] == 1:
             break
         sizes[longest] = -(-sizes[longest] // 2)
-    return Boxes(tuple(shape), tuple(sizes))
+    return Boxes(tuple(shape), tuple(sizes), (0,) * len(sizes))
 
 
 def restrict(index: Index, layout_shape: Sequence[int]) -> Index:
