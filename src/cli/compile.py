@@ -30,7 +30,7 @@ from .options import (
     unused_tokens,
 )
 from .run_tables import add_dram_option, add_layer_options, show_dram, show_layers, write_layers
-from .tables import energy, number, print_table, progress_bar
+from .tables import energy, number, print_table, progress_bar, share
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -316,7 +316,7 @@ def _show_points(answer: dict[str, Any]) -> None:
         [
             name,
             number(point["cycles"]),
-            f"{100 * point['gap']:.1f} %" if "gap" in point else "",
+            share(point["gap"]) if "gap" in point else "",
             energy(point["energy_pj"]) if point["energy_pj"] is not None else "",
             number(point["dram_bytes"], "B"),
             number(point["binary_bytes"], "B") if point["binary_bytes"] is not None else "not linked",
@@ -354,7 +354,7 @@ def bound_rows(answer: dict[str, Any]) -> list[list[str]]:
     if "gap" not in answer:
         return []
     least = number(answer["lower_bound"]["cycles"], "cycles")
-    return [["least of any program", least], ["gap, bound by", f"{100 * answer['gap']:.1f} %, {answer['bound_by']}"]]
+    return [["least of any program", least], ["gap, bound by", f"{share(answer['gap'])}, {answer['bound_by']}"]]
 
 
 def show_candidates(answer: dict[str, Any]) -> None:

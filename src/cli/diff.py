@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..errors import TilewrightError
-from .tables import energy, number, print_table
+from .tables import energy, more, number, print_table
 
 MOST_ROWS = 40
 """Rows of a table that are printed at most."""
@@ -118,4 +118,4 @@ def _more(change: Mapping[str, Any]) -> str:
     a, b = change["a"], change["b"]
     if not isinstance(a, int | float) or not isinstance(b, int | float) or isinstance(a, bool) or not a:
         return ""
-    return f"{100 * (b / a - 1):+.1f} %"
+    return more(b / a - 1)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import TilewrightError
 from .options import Number, add_count
+from .run_tables import MOST_ROWS
 from .tables import energy, number, print_table, progress_bar, share
 
 
@@ -76,10 +77,6 @@ def _row(answer: dict[str, Any], lever: dict[str, Any]) -> list[str]:
         number(least) if least else "",
         lever.get("bound_by", ""),
     ]
-
-
-MOST_ROWS = 20
-"""Layers that are printed at most: those that take longest."""
 
 
 def _show_layers(answer: dict[str, Any]) -> None:

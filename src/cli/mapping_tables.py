@@ -3,7 +3,7 @@
 from math import isfinite
 from typing import Any
 
-from .tables import energy, number, print_table
+from .tables import energy, number, print_table, share
 
 
 def show_kernel(answer: dict[str, Any]) -> None:
@@ -38,7 +38,7 @@ def show_traffic(traffic: list[dict[str, Any]]) -> None:
 
 
 def _show_price(answer: dict[str, Any]) -> None:
-    rows = [*_beside_bounds(answer), ["utilisation", f"{100 * answer['utilization']:.1f} %", "", ""]]
+    rows = [*_beside_bounds(answer), ["utilisation", share(answer["utilization"]), "", ""]]
     print_table("Price", ["what", "this mapping", "any mapping, at least", "above that by"], rows)
     if answer["model"] != "exact":
         print("the bounds are those of the exact model, and so is what the mapping is above them by")
@@ -65,7 +65,7 @@ def _proven(layer: dict[str, Any]) -> str:
 
 def _percent(part: float) -> str:
     """A part as percent, of two digits where it is small."""
-    return f"{100 * part:.1f} %" if part >= 0.01 else f"{100 * part:.2g} %"
+    return share(part) if part >= 0.01 else f"{100 * part:.2g} %"
 
 
 def _joule_cycles(value: float) -> str:
@@ -80,7 +80,7 @@ def _beside_bounds(answer: dict[str, Any]) -> list[list[str]]:
 
 
 def _over(value: float, bound: float) -> str:
-    return f"{100 * (value / bound - 1):.1f} %" if bound > 0 else "0.0 %" if value == 0 else "-"
+    return share(value / bound - 1) if bound > 0 else "0.0 %" if value == 0 else "-"
 
 
 def show_network(answer: dict[str, Any]) -> None:

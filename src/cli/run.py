@@ -98,15 +98,11 @@ def execute_binary(arguments: argparse.Namespace) -> dict[str, Any]:
 def show_binary(answer: dict[str, Any]) -> None:
     """The run as a whole."""
     rows = [
-        ["latency", number(answer["cycles"], "cycles")],
-        ["energy", energy(answer["energy_pj"])],
-        ["DRAM traffic", number(answer["dram_bytes"], "B")],
+        *cost_rows(answer),
         ["instructions", number(answer["instructions"])],
         ["program's format", answer["format"]],
         ["memory after the run", answer["image"]],
-        ["outputs", answer["outputs"]],
-        *([["trace", answer["trace"]]] if answer["trace"] else []),
-        ["CPU time", f"{answer['cpu_s']:.1f} s"],
+        *end_rows(answer),
     ]
     print_table("Run", ["what", "value"], rows)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import TilewrightError
 from .table_files import write_csv
-from .tables import energy, number, print_table, share
+from .tables import energy, more, number, print_table, share
 
 MOST_ROWS = 20
 """Layers that are printed at most: those that take longest."""
@@ -52,9 +52,9 @@ def show_layers(layers: Layers, title: str) -> None:
 
 
 def _row(layer: Mapping[str, Any], total: int, grouped: bool) -> list[str]:
-    more = len(layer["nodes"]) - 1
+    others = len(layer["nodes"]) - 1
     return [
-        layer["name"] + (f" (+{more})" if more else ""),
+        layer["name"] + (f" (+{others})" if others else ""),
         *([layer["group"]] if grouped else []),
         number(layer["cycles"]),
         share(layer["cycles"] / total),
@@ -99,15 +99,15 @@ def show_dram(answer: dict[str, Any]) -> None:
 
 
 def _beside(cycles: int, flat: int) -> list[str]:
-    return [number(cycles), number(flat), f"{100 * (cycles / flat - 1):+.1f} %" if flat else ""]
+    return [number(cycles), number(flat), more(cycles / flat - 1) if flat else ""]
 
 
 def cost_rows(answer: dict[str, Any]) -> list[list[str]]:
     """What the run cost, under each what was predicted, and how far that is off."""
-    predicted, gap = answer["predicted"], answer["predicted_gap"]
+    predicted, gap = answer.get("predicted", {}), answer.get("predicted_gap", {})
 
     def row(label: str, key: str, text: str) -> list[list[str]]:
-        return [[label, text + (f" ({100 * gap[key]:+.1f} %)" if key in gap else "")]] if key in predicted else []
+        return [[label, text + (f" ({more(gap[key])})" if key in gap else "")]] if key in predicted else []
 
     return [
         ["latency", number(answer["cycles"], "cycles")],
@@ -157,7 +157,7 @@ def show_mapped(answer: dict[str, Any]) -> None:
     rows = [
         *cost_rows(answer),
         ["least of any mapping", number(answer["lower_bound"]["cycles"], "cycles")],
-        ["gap, bound by", f"{100 * answer['gap']:.1f} %, {answer['bound_by']}"],
+        ["gap, bound by", f"{share(answer['gap'])}, {answer['bound_by']}"],
         ["steps", number(answer["counts"]["steps"])],
         [f"{units} used", share(used)],
         *error_rows(answer),
@@ -200,9 +200,8 @@ def _mesh_rows(answer: dict[str, Any]) -> list[list[str]]:
     """The run on the mesh, where there is one."""
     if (mesh := answer.get("noc")) is None:
         return []
-    more = f"{100 * (mesh['cycles'] / answer['cycles'] - 1):+.1f} %"
     return [
-        ["latency on the mesh", f"{number(mesh['cycles'], 'cycles')} ({more})"],
+        ["latency on the mesh", f"{number(mesh['cycles'], 'cycles')} ({more(mesh['cycles'] / answer['cycles'] - 1)})"],
         ["its bound", mesh["bound_by"]],
         ["flits sent, received", f"{number(mesh['sent_flits'])}, {number(mesh['received_flits'])}"],
         ["links passed", number(mesh["hops"])],

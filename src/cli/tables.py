@@ -44,6 +44,11 @@ def share(part: float) -> str:
     return f"{100 * part:.1f} %"
 
 
+def more(part: float) -> str:
+    """A change by a part of what was: `more(0.125)` is `+12.5 %`."""
+    return f"{100 * part:+.1f} %"
+
+
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table on stdout; all columns but the first are right-aligned.  Only terminals make lines shorter."""
     from rich.console import Console
