@@ -8,7 +8,7 @@ each memory, and the energy that is spent in it.
 
 from dataclasses import dataclass
 from itertools import pairwise
-from math import log10
+from math import log10, prod
 
 from ...costs.exact import TensorTotals
 from ...costs.hierarchy import Architecture, LevelMapping, LoopMapping, Problem
@@ -206,10 +206,7 @@ def _band(picture: _Picture, row: _Row) -> None:
 
 
 def _copies(picture: _Picture, level: int) -> str:
-    used = 1
-    for mapped in picture.mapping.levels[level + 1 :]:
-        for loop in mapped.spatial:
-            used *= loop.bound
+    used = prod(loop.bound for mapped in picture.mapping.levels[level + 1 :] for loop in mapped.spatial)
     there = picture.arch.mac_instances if level < 0 else picture.arch.levels[level].instances
     return "one" if there == 1 else f"{used} of {there} used"
 

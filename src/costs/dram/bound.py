@@ -18,7 +18,7 @@ have come, if 1 - x of the work that follows it pixel by pixel is left: the boun
 from dataclasses import dataclass
 from math import inf
 
-from ...algebra.dag import bits, mask_of
+from ...algebra.dag import bits, mask_of, union
 from ...zoo.schedule_networks.layers import Network
 from ..soma.hardware import DRAM_PJ
 from .bound_room import room_bound
@@ -175,9 +175,7 @@ def start_bound(case: Case) -> tuple[float, str]:
     weights = case.weight(first)
     linear = {number: case.floors[number].linear for number in bits(first)}
     dear = max(cycles / case.weights[number] for number, cycles in linear.items())
-    behind = 0
-    for number in bits(first):
-        behind |= case.dag.descendants[number]
+    behind = union(case.dag.descendants[number] for number in bits(first))
     needed = needed_of_input(network, behind)
     waits = [
         (case.weight(case.dag.ancestors[i]) + _input_bytes(network, needed[i]), case.floors[i].cycles)

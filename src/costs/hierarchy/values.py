@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 
 
 @dataclass(frozen=True)
@@ -153,10 +154,7 @@ class Problem:
     @cached_property
     def macs(self) -> int:
         """Points of the iteration space."""
-        total = 1
-        for bound in self.bounds:
-            total *= bound
-        return total
+        return prod(self.bounds)
 
     def tensor(self, name: str) -> Tensor:
         """The tensor of that name (KeyError if there is none)."""

@@ -6,7 +6,8 @@ Cycles come from the capability's own formula, so a target's array shape is know
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import product
+from itertools import islice, product
+from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
@@ -101,11 +102,8 @@ class Pricer:
         self, capability: Capability, formula: Formula, splits: tuple[Split, ...], extents: Mapping[str, int]
     ) -> int | float:
         env = {dim.name: extents.get(dim.name, 1) for dim in capability.dims}
-        ops = 1
-        for value in env.values():
-            ops *= value
         ways = {f"{dim.name}_ways": _ways(splits, dim.name) for dim in capability.dims}
-        value = formula({**env, **ways, "ops": ops})
+        value = formula({**env, **ways, "ops": prod(env.values())})
         return value.item() if isinstance(value, np.generic) else value
 
     def best(self, match: Match, tile: Mapping[str, int]) -> Binding:
@@ -148,10 +146,7 @@ def pricer_of(machine: Machine) -> Pricer:
 
 
 def _ways(splits: tuple[Split, ...], dim: str) -> int:
-    total = 1
-    for _, name, ways in splits:
-        total *= ways if name == dim else 1
-    return total
+    return prod(ways for _, name, ways in splits if name == dim)
 
 
 def _environment(match: Match, bound: Bound, tile: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
@@ -166,21 +161,14 @@ def _environment(match: Match, bound: Bound, tile: Mapping[str, Any]) -> tuple[d
     for name, _ in match.slots:
         if name not in of.values():
             issues = issues * tile[name]
-    ops: Any = 1
-    for value in env.values():
-        ops = ops * value
-    return {**env, "ops": ops}, issues
+    return {**env, "ops": prod(env.values())}, issues
 
 
 def assignments(match: Match, extents: Mapping[str, int]) -> tuple[Bound, ...]:
     """Ways to bind kernel dims of extent > 1 to capability dims; as many as can be, in the order of their extents."""
     slots = dict(match.slots)
     dims = sorted((d for d in slots if extents[d] > 1), key=lambda d: -extents[d])
-    found: list[Bound] = []
-    for bound in _assign(dims, slots, ()):
-        found.append(bound)
-        if len(found) >= MAX_ASSIGNMENTS:
-            break
+    found = list(islice(_assign(dims, slots, ()), MAX_ASSIGNMENTS))
     most = max(len(bound) for bound in found)
     return tuple(bound for bound in found if len(bound) == most)
 

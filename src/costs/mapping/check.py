@@ -1,10 +1,12 @@
 """Whether a mapping fits a machine: its memories, their capacity, the instances of its nodes."""
 
 from collections.abc import Mapping
+from math import prod
 
 from ...algebra.allocation import align_up, require_bytes
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
+from ...machine.spreading import instances
 from .footprint import buffer_box
 from .place import memory_of
 from .problem import Group, Kernel, touches
@@ -60,10 +62,8 @@ def tile_bytes(group: Group, name: str, tile: Mapping[str, int], kernels: tuple[
     if not uses:
         return 0
     ranges = {dim: (0, extent) for dim, extent in tile.items()}
-    total = group.by_name[name].element_bytes
-    for interval in buffer_box([use.forms for use in uses], ranges, tile):
-        total *= interval.count
-    return total
+    box = buffer_box([use.forms for use in uses], ranges, tile)
+    return group.by_name[name].element_bytes * prod(interval.count for interval in box)
 
 
 def _check_sums(
@@ -88,16 +88,10 @@ def _check_instances(node: Spatial, machine: Machine) -> None:
     computes = machine.compute_by_name
     if node.node not in computes:
         raise _unknown("a compute node", list(computes), node.node, machine)
-    compute = computes[node.node]
-    instances = compute.instances_x if node.axis == "x" else compute.instances_y
-    if node.ways > instances:
-        raise InfeasibleError(
-            f"instances of {node.node} along {node.axis}",
-            node.ways,
-            instances,
-            "instances",
-            f"spread {node.dim} over {instances}",
-        )
+    there = instances(computes[node.node], node.axis)
+    if node.ways > there:
+        resource = f"instances of {node.node} along {node.axis}"
+        raise InfeasibleError(resource, node.ways, there, "instances", f"spread {node.dim} over {there}")
 
 
 def _unknown(what: str, known: list[str], found: str, machine: Machine) -> TilewrightError:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import cast
 
 from ...algebra.affine import Affine, index_forms
@@ -110,10 +111,7 @@ class Group:
 
     def iterations(self, kernel: Kernel) -> int:
         """Points of a kernel's iteration space."""
-        total = 1
-        for dim in kernel.dims:
-            total *= self.extents[dim]
-        return total
+        return prod(self.extents[dim] for dim in kernel.dims)
 
 
 def _fine_digits(group: Group, use: Use, extents: Mapping[str, int]) -> set[str]:

@@ -7,15 +7,15 @@ Latency takes queues and channels as fully overlapped but for one tile that fill
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from ...algebra.affine import step_of
 from ...errors import TilewrightError
 from ...machine import Memory
 from .binding import Binding, Pricer, Split
-from .footprint import Tiles, split, sweep_elements
+from .footprint import Tiles, buffer_box, split, sweep_elements
 from .matching import Match
 from .place import memory_of, memory_path, offchip, place
 from .problem import Group, Kernel, Use
@@ -92,7 +92,7 @@ class _Walker:
     def _hold(self, node: Hold, here: _Here) -> None:
         inside = kernels_below(node.body)
         outside = offchip(self.pricer.machine).name
-        count = _visits(here.tiles)
+        count = prod(len(starts) for starts, _ in here.tiles.values())
         moved = False
         for name in node.buffers:
             use = buffer_use(self.group, name, inside)
@@ -148,19 +148,10 @@ class _Walker:
         return self.pricer.spread(match, binding.dims, sizes)
 
 
-def _visits(tiles: Tiles) -> int:
-    total = 1
-    for starts, _ in tiles.values():
-        total *= len(starts)
-    return total
-
-
 def _size_classes(kernel: Kernel, here: _Here) -> list[tuple[dict[str, int], int]]:
     """Combinations of tile sizes of the kernel's dims, each with how often it runs (loops over other dims too)."""
     options: list[list[tuple[int, int]]] = []
-    repeats = 1
-    for dim, (starts, _) in here.tiles.items():
-        repeats *= 1 if dim in kernel.dims else len(starts)
+    repeats = prod(len(starts) for dim, (starts, _) in here.tiles.items() if dim not in kernel.dims)
     for dim in kernel.dims:
         if dim not in here.tiles:
             options.append([(here.tile[dim], 1)])
@@ -169,9 +160,7 @@ def _size_classes(kernel: Kernel, here: _Here) -> list[tuple[dict[str, int], int
         options.append(list(zip(sizes.tolist(), counts.tolist(), strict=True)))
     found: list[tuple[dict[str, int], int]] = []
     for choice in product(*options):
-        times = repeats
-        for _, count in choice:
-            times *= count
+        times = repeats * prod(count for _, count in choice)
         found.append((dict(zip(kernel.dims, (size for size, _ in choice), strict=True)), times))
     return found
 
@@ -194,9 +183,5 @@ def _operand_energy(
 
 
 def _box_bytes(use: Use, sizes: Mapping[str, int], tile: Mapping[str, int], group: Group) -> int:
-    buffer = group.by_name[use.buffer]
-    total = buffer.element_bytes
-    for form in use.forms:
-        low, high = form.range(sizes)
-        total *= (high - low) // step_of((form,), tile) + 1
-    return total
+    box = buffer_box([use.forms], {dim: (0, size) for dim, size in sizes.items()}, tile)
+    return group.by_name[use.buffer].element_bytes * prod(interval.count for interval in box)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -183,10 +184,7 @@ def _walks(machine: Machine, part: DecodedPart, block: Table) -> None:
 
 def _limits(capability: Capability) -> Mapping[str, int]:
     limits = {dim.name: dim.limit for dim in capability.dims}
-    ops = 1
-    for limit in limits.values():
-        ops *= limit
-    return {**limits, "ops": ops}
+    return {**limits, "ops": prod(limits.values())}
 
 
 def element_type(machine: Machine, memory: Memory) -> np.dtype[Any]:

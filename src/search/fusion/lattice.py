@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import inf
 
-from ...algebra.dag import bits
+from ...algebra.dag import bits, mask_of
 from .space import Evaluator, Groups, Space
 
 
@@ -21,10 +21,7 @@ def extensions(
     layer fits.  It is false only where no larger set fits either.  With `price`, only groups of finite price are given,
     and others are taken not to fit with more layers either: they are not extended.
     """
-    ready = 0
-    for number in range(space.size):
-        if not done >> number & 1 and space.before[number] & ~done == 0:
-            ready |= 1 << number
+    ready = mask_of(n for n in range(space.size) if not done >> n & 1 and space.before[n] & ~done == 0)
     stack = [(0, ready, 0)]
     while stack:
         group, ready, barred = stack.pop()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from math import inf
 
-from ...algebra.dag import bits
+from ...algebra.dag import bits, mask_of
 from .space import Evaluator, Groups, Space
 
 
@@ -117,10 +117,7 @@ def best_cuts(space: Space, evaluator: Evaluator, order: Sequence[int]) -> Group
     groups: list[int] = []
     last = count
     while last:
-        mask = 0
-        for number in order[came[last] : last]:
-            mask |= 1 << number
-        groups.extend(space.components(mask))
+        groups.extend(space.components(mask_of(order[came[last] : last])))
         last = came[last]
     return _in_order(space, groups)
 

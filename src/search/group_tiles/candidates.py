@@ -132,14 +132,9 @@ def _best_place(kernel: Kernel, pricer: Pricer, extents: Mapping[str, int]) -> t
 
 
 def _energy(pricer: Pricer, chosen: Place, bound: Bound, extents: Mapping[str, int]) -> float:
-    ops = 1
-    for name, _ in chosen.match.slots:
-        ops *= extents[name]
+    ops = prod(extents[name] for name, _ in chosen.match.slots)
     whole = {slot: extents[dim] for slot, dim in bound}
-    done = 1
-    for value in whole.values():
-        done *= value
-    return float(pricer.issue_energy(chosen.match, Binding(bound, ()), whole)) * ops / done
+    return float(pricer.issue_energy(chosen.match, Binding(bound, ()), whole)) * ops / prod(whole.values())
 
 
 def cut_dims(problem: Problem, buffer: str, grid: Grid, reductions: tuple[str, ...]) -> tuple[str, ...]:
