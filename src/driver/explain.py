@@ -66,10 +66,6 @@ class Trials:
             for place, one in enumerate(points):
                 note(place, work(one))
 
-    def of(self, path: str, factor: float) -> dict[str, Any]:
-        """The answer for an attribute that was computed."""
-        return self.answers[path, factor]
-
     def base(self) -> dict[str, Any]:
         """The answer for the machine as it is; raises its error."""
         self.compute([AS_IT_IS])
@@ -146,7 +142,7 @@ def _tried(
     trials: Trials, path: str, factor: float, layer: Mapping[str, Any], units: Mapping[str, Sequence[str]]
 ) -> dict[str, Any] | None:
     """What is left of a layer's wait with more of an attribute; None where its nodes run in another layer then."""
-    after = trials.of(path, factor)
+    after = trials.answers[path, factor]
     own = [other for other in after.get("layers", ()) if other["nodes"] == layer["nodes"]]
     before = main_wait(layer, units)
     if len(own) != 1 or before is None:
@@ -180,7 +176,7 @@ def explain(
     trials = Trials(point_of(program, folder), jobs, progress)
     used = tuple(resources) or _used(program)
     trials.compute([AS_IT_IS, *((path, factor) for path in used)])
-    before, found = trials.base(), [trials.of(path, factor) for path in used]
+    before, found = trials.base(), [trials.answers[path, factor] for path in used]
     levers = [_lever(program.machine, before, path, factor, after) for path, after in zip(used, found, strict=True)]
     hidden = hiding(trials, used, factor)
     layers = [

@@ -21,7 +21,6 @@ from ..backends.program import Program, load_program
 from ..backends.simulator import simulate
 from ..dialects import graph
 from ..dialects.graph import WeightOp
-from ..dialects.types import dtype_of, element_of, shape_of
 from ..errors import TilewrightError
 from ..files import file_error, make_folder, write_file
 from ..frontends.acg import load_target
@@ -29,18 +28,15 @@ from ..frontends.input_shapes import InputShapes
 from ..frontends.main_function import main_module
 from ..interpreters.graph import argument_names, result_names, run_graph
 from ..machine.stage_isa import StageIsa
+from ..names import unique_name
 from ..passes.functions import copy_into, functions_of
 from ..passes.graph_to_codelet.read import Reader
-from ..passes.names import unique_name
 from ..resources import Resources, attach, resources_of
 from .models import compile, load_model, make_context
 from .pipelines import parse_passes, pipeline_of
-from .run_arrays import choose_inputs, judge, read_expected, rows_of_inputs
+from .run_arrays import Signature, choose_inputs, judge, read_expected, rows_of_inputs, signature_of
 from .run_options import RunOptions
 from .watch import DumpedWeights
-
-Signature = Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
-"""Shapes and types by name."""
 
 
 @dataclass(frozen=True)
@@ -137,15 +133,6 @@ def compile_hosted(
 def load_integers(model: str | Path, target: str | Path, shapes: InputShapes | None) -> ModuleOp:
     """A model with the types of a target's products."""
     return load_model(model, shapes, pipeline_of(load_target(target)).products)
-
-
-def signature_of(function: FuncOp, role: str) -> Signature:
-    """Shapes and types of a function's inputs or outputs by name."""
-    last = function.body.block.last_op
-    assert isinstance(last, ReturnOp)
-    inputs = zip(argument_names(function), function.body.block.args, strict=True)
-    named = inputs if role == "input" else zip(result_names(function), last.arguments, strict=True)
-    return {name: (shape_of(x), np.dtype(dtype_of(element_of(x)))) for name, x in named}
 
 
 def run_hosted(program: HostedProgram, module: ModuleOp | None, folder: Path, options: RunOptions) -> dict[str, Any]:

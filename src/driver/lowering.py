@@ -13,7 +13,7 @@ from ..backends.program import Program
 from ..dialects.acg import GraphOp
 from .models import Progress, load_model, make_context, program_of
 from .pipelines import CompileOptions, parse_passes
-from .watch import Watch, text_of
+from .watch import Watch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,4 +118,4 @@ def _form(module: ModuleOp) -> str:
     """A module's text but for the machine; nothing for a large one."""
     parts = [op for op in module.body.ops if not isinstance(op, GraphOp)]
     is_small = sum(1 for part in parts for _ in part.walk()) <= RECOGNISED_OPS
-    return "\n".join(map(text_of, parts)) if is_small else ""
+    return "\n".join(map(str, parts)) if is_small else ""

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
 from ..algebra.element import Array
 from ..algebra.lookup import lookup_of
 from ..arrays import Comparison, check_shapes, compare, make_inputs, read_arrays
 from ..dialects import graph
-from ..dialects.types import shape_of
+from ..dialects.types import dtype_of, element_of, shape_of
 from ..errors import TilewrightError
-from ..interpreters.graph import argument_names
+from ..interpreters.graph import argument_names, result_names
 from ..passes.functions import functions_of
 from .run_options import RunOptions
 
@@ -28,17 +29,26 @@ SAME = (graph.CastOp, graph.ReshapeOp, graph.TransposeOp, graph.ExpandOp, graph.
 """Layers whose numbers are those that they are given."""
 
 
+Signature = Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
+"""Shapes and types by name."""
+
+
+def signature_of(function: FuncOp, role: str = "input") -> Signature:
+    """Shapes and types of a function's inputs or outputs by name."""
+    last = function.body.block.last_op
+    assert isinstance(last, ReturnOp)
+    inputs = zip(argument_names(function), function.body.block.args, strict=True)
+    named = inputs if role == "input" else zip(result_names(function), last.arguments, strict=True)
+    return {name: (shape_of(x), np.dtype(dtype_of(element_of(x)))) for name, x in named}
+
+
 def check_given(module: ModuleOp, options: RunOptions) -> None:
     """Raise the error of an inputs file that a network does not take, before it is compiled."""
     if options.inputs is not None:
         _given([name for op in functions_of(module) for name in argument_names(op)], options.inputs)
 
 
-def choose_inputs(
-    signature: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]],
-    options: RunOptions,
-    rows: Mapping[str, int] | None = None,
-) -> dict[str, Array]:
+def choose_inputs(signature: Signature, options: RunOptions, rows: Mapping[str, int] | None = None) -> dict[str, Array]:
     """Inputs of these shapes and types, from the file of `options` and its seed.
 
     Made integers of an input that `rows` has are below that.

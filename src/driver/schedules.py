@@ -1,7 +1,7 @@
 """DRAM schedules as people ask for them: a network, a target and a method in, the answer of the command out."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import inf, prod
 from pathlib import Path
 from typing import Any
@@ -109,13 +109,7 @@ def describe(found: Found, bound: Bound, objective: Objective) -> dict[str, Any]
     latency_gap = _above(table.latency_cycles, bound.latency_cycles)
     energy_gap = _above(table.energy_pj, bound.energy_pj)
     return numbers(table) | {
-        "lower_bound": {
-            "latency_cycles": bound.latency_cycles,
-            "energy_pj": bound.energy_pj,
-            "dram_bytes": bound.dram_bytes,
-            "compute_cycles": bound.compute_cycles,
-            "binding": bound.binding,
-        },
+        "lower_bound": asdict(bound),
         "gap": latency_gap,
         "energy_gap": energy_gap,
         "objective_gap": (1 + energy_gap) ** objective.energy_power * (1 + latency_gap) ** objective.latency_power - 1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
@@ -9,30 +10,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, StringAttr, TensorType, UnitAttr
+from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
+from ..dialects import codelet, graph, nest
 from ..dialects.acg import machine_of
+from ..dialects.layer_attributes import nodes_of
+from ..dialects.types import bytes_of
 from ..errors import TilewrightError
 from ..files import make_folder, replacing
 from ..interruption import Interrupted, requested
+from ..machine.layer_table import LayerSource, Read
 from ..resources import ATTRIBUTE, Resources, attach, identical, resources_of
 
 if TYPE_CHECKING:
     from ..costs.bounds.program import ProgramBound
     from .models import Progress
     from .pipelines import CompileOptions
-import io
-from collections.abc import Iterator
-
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, TensorType, UnitAttr
-from xdsl.ir import Attribute, Operation, SSAValue
-
-from ..dialects import codelet, graph, nest
-from ..dialects.layer_attributes import nodes_of
-from ..dialects.types import bytes_of
-from ..machine.layer_table import LayerSource, Read
 
 Nodes = tuple[str, ...]
 
@@ -65,7 +61,7 @@ class SourceRecorder:
             read for name, value in zip(names, group.inputs, strict=True) for read in _reads(name, value) if read.bytes
         ]
         notes = {name: known for name, value in group.attributes.items() if (known := _plain(value)) is not None}
-        one = LayerSource(group.sym_name.data, nodes, tuple(reads), notes, {"nest": text_of(group)})
+        one = LayerSource(group.sym_name.data, nodes, tuple(reads), notes, {"nest": str(group)})
         old = self.found.get(nodes)
         self.found[nodes] = one if old is None else _joined(old, one)
 
@@ -79,7 +75,7 @@ class SourceRecorder:
             kinds = {arg.name_hint: arg.type for arg in op.body.block.args if arg.name_hint}
             places = {name: kind.memory for name, kind in kinds.items() if isinstance(kind, codelet.SurrogateType)}
             reads = tuple(replace(read, memory=places.get(read.tensor, read.memory)) for read in reads)
-        text = "\n\n".join(filter(None, (one.ir.get("codelet"), text_of(op))))
+        text = "\n\n".join(filter(None, (one.ir.get("codelet"), str(op))))
         self.found[nodes] = replace(one, reads=reads, ir={**one.ir, "codelet": text})
 
 
@@ -118,13 +114,6 @@ def _plain(value: Attribute) -> str | float | bool | None:
             return value.value.data
         case _:
             return None
-
-
-def text_of(op: Operation) -> str:
-    """An operation as text; values from outside have numbers."""
-    stream = io.StringIO()
-    Printer(stream).print_op(op)
-    return stream.getvalue()
 
 
 OPS_BASE, OPS_PER_OP = 10_000, 50

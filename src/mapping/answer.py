@@ -2,13 +2,11 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from io import StringIO
 from json import dumps
 from pathlib import Path
 from typing import Any
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.printer import Printer
 
 from ..backends.report import TrafficRow, loop_nest, mapping_svg, traffic_rows
 from ..costs.bounds import Bounds, bounds_of
@@ -22,9 +20,18 @@ from ..costs.timeloop import Prices
 from ..dialects.nest import WORDS, GroupOp
 from ..errors import TilewrightError
 from ..frontends.acg import target_files
-from ..search.mapping.values import Mapped, Request
+from ..search.mapping.values import Mapped, Objective, Request
 from .kernels import Layer
 from .machines import TARGET
+
+FIGURES: dict[Objective, str] = {
+    "edp": "edp_j_cycle",
+    "energy": "energy_pj",
+    "latency": "cycles",
+    "dram": "dram_words",
+    "noc": "cycles",
+}
+"""The figure of prices and bounds that each objective makes small."""
 
 
 @dataclass(frozen=True)
@@ -70,16 +77,9 @@ class LayerMapping:
     @property
     def gap(self) -> float:
         """By how much the objective is above its bound, both by the exact model: 0.25 is 25 % more than the limit."""
-        prices, bounds = self.exact_prices, self.bounds
-        match self.request.objective:
-            case "edp":
-                return relative_gap(prices.edp_j_cycle, bounds.edp_j_cycle)
-            case "energy":
-                return relative_gap(prices.energy_pj, bounds.energy_pj)
-            case "latency" | "noc":
-                return relative_gap(prices.cycles, bounds.cycles)
-            case "dram":
-                return relative_gap(self.dram_words, bounds.dram_words)
+        figure = FIGURES[self.request.objective]
+        value = self.dram_words if figure == "dram_words" else getattr(self.exact_prices, figure)
+        return relative_gap(value, getattr(self.bounds, figure))
 
     @property
     def search_gap(self) -> float | None:
@@ -92,17 +92,11 @@ class LayerMapping:
     @property
     def searched(self) -> float:
         """What was minimised: EDP, energy, cycles or words to and from the outermost memory by the request's model."""
-        prices = self.prices
-        match self.request.objective:
-            case "edp":
-                return prices.edp_j_cycle
-            case "energy":
-                return prices.energy_pj
-            case "latency" | "noc":
-                return prices.cycles if self.request.objective == "latency" else self.mapped.cycles
-            case "dram":
-                arch, problem = self.arch.counting_words(), self.layer.problem
-                return evaluate_with(self.request.model, arch, problem, self.mapping).energy_pj
+        if self.request.objective == "dram":
+            arch, problem = self.arch.counting_words(), self.layer.problem
+            return evaluate_with(self.request.model, arch, problem, self.mapping).energy_pj
+        found = self.mapped if self.request.objective == "noc" else self.prices
+        return getattr(found, FIGURES[self.request.objective])
 
     @property
     def dram_words(self) -> float:
@@ -145,9 +139,7 @@ class LayerMapping:
         if target is not None:
             group.attributes[TARGET] = StringAttr(str(target))
         put_mapping(group, self.arch, self.layer.problem, self.mapping)
-        stream = StringIO()
-        Printer(stream).print_op(module)
-        return stream.getvalue() + "\n"
+        return str(module) + "\n"
 
     def certificate(self) -> str:
         """A certificate, as JSON text, that no mapping of the request's space is better; see docs/exact-mapper.md.

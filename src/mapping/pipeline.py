@@ -13,7 +13,7 @@ from ..frontends.input_shapes import InputShapes
 from ..option_fields import check_fields
 from ..search.mapping.mappers import map_problems
 from ..search.mapping.values import CostModel, Factors, Objective, Request, Space
-from .answer import LayerMapping, relative_gap
+from .answer import FIGURES, LayerMapping, relative_gap
 from .kernels import Layer, find_layers
 from .machines import find_architecture
 
@@ -95,9 +95,7 @@ class NetworkMapping:
     def as_dict(self) -> dict[str, Any]:
         """The answer of `tilewright map --json` for a network."""
         objective = self.layers[0].request.objective
-        key = {"edp": "edp", "energy": "energy_pj", "latency": "cycles", "dram": "dram_words", "noc": "cycles"}[
-            objective
-        ]
+        key = FIGURES[objective].removesuffix("_j_cycle")
         exact, bounds = self.totals("exact_prices"), self.totals("bounds")
         exact["dram_words"] = sum(layer.layer.repeats * layer.dram_words for layer in self.layers)
         bounds["dram_words"] = self.total("bounds", "dram_words")

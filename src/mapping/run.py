@@ -28,7 +28,7 @@ from ..dialects import nest
 from ..dialects.types import dtype_of, element_of, shape_of
 from ..driver import CompileOptions, Progress, RunOptions, RunResult, load_model
 from ..driver import run as run_program
-from ..driver.run_arrays import choose_inputs, judge, read_expected
+from ..driver.run_arrays import choose_inputs, judge, read_expected, signature_of
 from ..errors import TilewrightError, check_type
 from ..files import make_folder
 from ..frontends.acg import load_target
@@ -262,16 +262,12 @@ def run_mapped(
     chosen = choose(kernel, target, arch, map_options or MapOptions(), progress)
     arch = chosen.arch
     entry, op = find_function(chosen.module), only_kernel(chosen.group)
-    signature = {
-        name: (tuple(shape_of(value)), np.dtype(dtype_of(element_of(value))))
-        for name, value in zip(argument_names(entry), entry.body.block.args, strict=True)
-    }
-    inputs = choose_inputs(signature, options)
+    inputs = choose_inputs(signature_of(entry), options)
     (output,) = result_names(entry)
     given = read_expected(options, {output: tuple(shape_of(op.result))})
     folder = make_folder(folder)
     mesh = _on_mesh(arch, chosen) if options.platform == "noc" else None
-    work = _kernel_of(chosen.group, inputs, list(signature))
+    work = _kernel_of(chosen.group, inputs, argument_names(entry))
     found = simulate_nest(arch, chosen.problem, chosen.mapping, work, progress)
     written = {output: found.output}
     write_arrays(folder / "outputs.npz", written)
