@@ -4,12 +4,11 @@ from xdsl.dialects.builtin import i64
 from xdsl.utils.exceptions import VerifyException
 
 from ..algebra.affine import Affine, index_forms
-from ..errors import TilewrightError
 from .codelet import CodeletOp, LoopOp, TensorOp, TransferOp
 from .codelet_fused import FillOp, FusedOp, PartOp
 from .codelet_rules import enclosing_codelet, known_dims, parse_access, surrogate
 from .codelet_walks import SpanOp
-from .properties import verifies
+from .properties import verifies, verifying
 from .types import Role
 
 
@@ -53,10 +52,8 @@ def verify_over(op: TransferOp) -> None:
     """Accesses of a transfer between two tensors have their rank and the codelet's dims, and differ by constants."""
     found: list[tuple[Affine, ...]] = []
     for text in (access.data for access in (op.over, op.into) if access is not None):
-        try:
+        with verifying():
             forms = index_forms(parse_access(text))
-        except TilewrightError as error:
-            raise VerifyException(error.paragraph()) from error
         known_dims(enclosing_codelet(op).dims.as_dict(), forms, text)
         rank = len(surrogate(op.source).sizes)
         if len(forms) != rank:

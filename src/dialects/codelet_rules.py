@@ -17,7 +17,7 @@ from .codelet_attributes import SurrogateType
 from .codelet_fused import FillOp, FusedOp, PartOp
 from .codelet_schedule import verify_ahead, verify_share
 from .codelet_walks import ShadowOp, SpanOp
-from .properties import verifies
+from .properties import verifies, verifying
 from .types import is_element_type
 
 
@@ -164,10 +164,8 @@ def verify_loop(op: LoopOp) -> None:
 def verify_local(op: LocalOp) -> None:
     """The accesses are over dims of the codelet; their window has the type's size; one address per copy."""
     text = ", ".join(access.data for access in op.accesses)
-    try:
+    with verifying():
         accesses = [index_forms(parse_access(access.data)) for access in op.accesses]
-    except TilewrightError as error:
-        raise VerifyException(error.paragraph()) from error
     if len({len(forms) for forms in accesses}) != 1:
         raise VerifyException(f"expected accesses of one rank, found {text}")
     extents, whole = extents_at(op), enclosing_codelet(op).dims.as_dict()
@@ -281,10 +279,8 @@ def _verify_zeros(op: ComputeOp, names: Sequence[str]) -> None:
 def _verify_access(access: object, value: SSAValue, extents: Mapping[str, int]) -> None:
     if not isinstance(access, Access):
         raise VerifyException("expected indices in square brackets, found free strides")
-    try:
+    with verifying():
         forms = index_forms(access)
-    except TilewrightError as error:
-        raise VerifyException(error.paragraph()) from error
     text = print_expr(access)
     known_dims(extents, forms, text)
     sizes = surrogate(value).sizes
@@ -341,10 +337,8 @@ def verify_kept(op: LocalOp) -> None:
 def verify_span(op: SpanOp) -> None:
     """A dim of the codelet over a form of others, which reaches no further than the dim."""
     dims, dim, text = enclosing_codelet(op).dims.as_dict(), op.dim.data, op.over.data
-    try:
+    with verifying():
         form = op.form
-    except TilewrightError as error:
-        raise VerifyException(error.paragraph()) from error
     known_dims(dims, (form,), text)
     if dim not in dims or dim in form.names:
         raise VerifyException(f"expected a dim of the codelet that {text} is not over, found {dim}")

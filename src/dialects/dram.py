@@ -51,9 +51,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from . import dram_rules as rules
 from . import dram_syntax as syntax
-from .dram_syntax import Extents, IntsConstr, MachineAttr, MachineNumbers, Names, Row, Size, Sizes, Window, numbers
+from .dram_syntax import MOST, Extents, IntsConstr, MachineAttr, MachineNumbers, Names, Row, Window, numbers
 from .properties import PlainOp
-from .syntax import Body, Word
+from .syntax import Body, Count, Counts, Word
 
 
 @irdl_op_definition
@@ -94,13 +94,13 @@ class LayerOp(PlainOp):
     operands_count = prop_def(IntegerAttr, default_value=IntegerAttr(1, i64))
     permutation = prop_def(IntsConstr, default_value=numbers((0, 1, 2)))
     traits = lazy_traits_def(lambda: (HasParent(NetworkOp),))
-    custom_directives = (Word, Extents, Names, Window, Size, Sizes)
+    custom_directives = (Word, Extents, Names, Window, Count, Counts)
     assembly_format = (
         "$sym_name custom<Word>($kind) custom<Extents>($shape) `of` custom<Names>($inputs) "
         "(`weights` custom<Names>($weights)^)? (`kernel` custom<Window>($kernel)^)? "
-        "(`stride` custom<Window>($stride)^)? (`groups` custom<Size>($groups)^)? "
-        "(`operands` custom<Size>($operands_count)^)? "
-        "(`permute` custom<Sizes>($permutation)^)? attr-dict-with-keyword"
+        "(`stride` custom<Window>($stride)^)? (`groups` custom<Count>($groups)^)? "
+        "(`operands` custom<Count>($operands_count)^)? "
+        "(`permute` custom<Counts>($permutation)^)? attr-dict-with-keyword"
     )
 
     def __init__(self, name: str, kind: str, shape: Sequence[int], **given: Any) -> None:
@@ -152,9 +152,9 @@ class FusedGroupOp(PlainOp):
     streaming = opt_prop_def(UnitAttr)
     reused = opt_prop_def(UnitAttr)
     traits = lazy_traits_def(lambda: (HasParent(LayerGroupOp),))
-    custom_directives = (Size, Names)
+    custom_directives = (Count, Names)
     assembly_format = (
-        "`tiles` custom<Size>($tiles) (`streaming` $streaming^)? (`reused` $reused^)? custom<Names>($layers) "
+        "`tiles` custom<Count>($tiles) (`streaming` $streaming^)? (`reused` $reused^)? custom<Names>($layers) "
         "attr-dict-with-keyword"
     )
 
@@ -162,7 +162,7 @@ class FusedGroupOp(PlainOp):
         super().__init__(tiles=tiles, layers=layers, streaming=streaming, reused=reused)
 
     def verify_(self) -> None:
-        if self.tiles.value.data < 1 or not self.layers.data:
+        if not 1 <= self.tiles.value.data < MOST or not self.layers.data:
             raise VerifyException(f"expected a layer and a tile, found {len(self.layers)} and {self.tiles.value.data}")
 
 
@@ -236,9 +236,9 @@ class ScheduleOp(PlainOp):
     machine = prop_def(MachineAttr)
     body = region_def("single_block")
     traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), NoTerminator())
-    custom_directives = (Size, Body)
+    custom_directives = (Count, Body)
     assembly_format = (
-        "$sym_name `of` $network `batch` custom<Size>($batch) `on` $machine attr-dict-with-keyword custom<Body>($body)"
+        "$sym_name `of` $network `batch` custom<Count>($batch) `on` $machine attr-dict-with-keyword custom<Body>($body)"
     )
 
     def __init__(self, name: str, network: str, batch: int, machine: MachineNumbers, body: Sequence[Operation]) -> None:

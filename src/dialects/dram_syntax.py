@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, IntegerType, StringAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, StringAttr, i64
 from xdsl.ir import Attribute, Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom_directive
@@ -12,7 +12,7 @@ from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from .syntax import Count, Counts, Written
+from .syntax import Written, parse_number
 
 if TYPE_CHECKING:
     from .dram import TransfersOp
@@ -63,7 +63,7 @@ class MachineAttr(Data[MachineNumbers]):
                 if index:
                     parser.parse_punctuation(",")
                 parser.parse_keyword(name)
-                found.append(parse_size(parser))
+                found.append(parse_number(parser))
         return MachineNumbers(*found)
 
     def print_parameter(self, printer: Printer) -> None:
@@ -80,15 +80,6 @@ class MachineAttr(Data[MachineNumbers]):
                 raise VerifyException(f"expected {name} of {0 if name in zero else 1} or more, found {value}")
         if numbers.buffer > numbers.capacity:
             raise VerifyException(f"expected a buffer within {numbers.capacity} bytes, found {numbers.buffer}")
-
-
-def parse_size(parser: AttrParser) -> int:
-    """An integer of less than `MOST`, perhaps negative."""
-    start = parser.pos
-    value = parser.parse_integer(allow_boolean=False)
-    if abs(value) >= MOST:
-        parser.raise_error("expected a number below 2^40", start, parser.pos)
-    return value
 
 
 IntsConstr = DenseArrayBase.constr(i64)
@@ -123,26 +114,6 @@ class Row(NamedTuple):
 
 
 @irdl_custom_directive
-class Size(Count):
-    """An integer below 2^40: `8`."""
-
-    value: AttributeVariable
-
-    def read(self, parser: Parser) -> Attribute:
-        return IntegerAttr(parse_size(parser), i64)
-
-
-@irdl_custom_directive
-class Sizes(Counts):
-    """Such integers in brackets: `[0, 2, 1]`."""
-
-    value: AttributeVariable
-
-    def read(self, parser: Parser) -> Attribute:
-        return numbers(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_size(parser)))
-
-
-@irdl_custom_directive
 class Extents(Written):
     """Channels, height and width: `3x8x8`."""
 
@@ -151,10 +122,10 @@ class Extents(Written):
 
     def read(self, parser: Parser) -> Attribute:
         start = parser.pos
-        sizes = [parse_size(parser)]
+        sizes = [parse_number(parser)]
         for _ in range(self.RANK - 1):
             parser.parse_shape_delimiter()  # the lexer of types takes such words apart
-            sizes.append(parse_size(parser))
+            sizes.append(parse_number(parser))
         if min(sizes) < 1:
             parser.raise_error("expected positive extents", start, parser.pos)
         return numbers(sizes)
@@ -215,7 +186,7 @@ def _parse_row(parser: Parser, layers: _Names, inputs: _Names) -> Row:
     if kind == LOAD and parser.parse_optional_keyword("weights"):
         kind = WEIGHTS
     if parser.parse_optional_keyword("tile"):
-        tile = parse_size(parser)
+        tile = parse_number(parser)
     if kind == LOAD:
         parser.parse_keyword("from")
         external = parser.parse_optional_keyword("input") is not None
@@ -223,9 +194,9 @@ def _parse_row(parser: Parser, layers: _Names, inputs: _Names) -> Row:
         source = -1 - inputs(name) if external else layers(name)
     parser.parse_keyword("during")
     parser.parse_punctuation("[")
-    start = parse_size(parser)
+    start = parse_number(parser)
     parser.parse_punctuation(",")
-    end = parse_size(parser)
+    end = parse_number(parser)
     parser.parse_punctuation(")")
     return Row(kind, layer, tile, source, start, end)
 

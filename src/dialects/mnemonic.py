@@ -23,13 +23,11 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
     FlatSymbolRefAttrConstr,
-    FloatAttr,
     IntegerAttr,
     ModuleOp,
     StringAttr,
     SymbolNameConstraint,
     TensorType,
-    f64,
     i8,
     i64,
 )
@@ -55,7 +53,7 @@ from ..machine import Machine
 from ..machine.packets import PacketIsa
 from .acg import graph_of, has_target
 from .nest_attributes import NamedAttr
-from .properties import PlainOp
+from .properties import PlainOp, figures_attr
 from .types import Role, Tensor, dtype_of, is_element_type
 
 
@@ -235,12 +233,11 @@ class ProgramOp(PlainOp):
         code: bytes | Sequence[InstrOp],
         predicted: Mapping[str, float] | None = None,
     ) -> None:
-        figures = {key: FloatAttr(value, f64) for key, value in (predicted or {}).items()}
         ops = [*tensors, *(() if isinstance(code, bytes) else code)]
         super().__init__(
             sym_name=name,
             code=packed(code) if isinstance(code, bytes) else None,
-            predicted=DictionaryAttr(figures) if predicted is not None else None,
+            predicted=None if predicted is None else figures_attr(predicted),
             regions=[Region(Block(ops) if ops else ())],
         )
 

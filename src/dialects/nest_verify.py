@@ -21,69 +21,65 @@ from ..algebra.expr import (
     walk,
 )
 from ..algebra.functions import FUNCTIONS
-from ..errors import TilewrightError
 from .nest import WORDS, ComputeOp, GroupOp, JoinOp, KernelOp, RowsOp, ViewOp, YieldOp
-from .properties import verifies
+from .properties import verifies, verifying
 
 
 def _shape(type: Attribute) -> tuple[int, ...]:
     return cast(TensorType[Attribute], type).get_shape()
 
 
-@verifies(KernelOp)
+@verifies(KernelOp, "kernel")
 def verify_kernel(op: KernelOp) -> None:
     """The statement fits the operands: names, ranks, affine indices."""
     statement = op.statement.data
-    where = f"kernel @{op.sym_name.data}"
     names = [name.data for name in op.operand_names]
     target, *used = tensors_of(statement)
     if len(names) != len(op.inputs):
-        raise VerifyException(f"{where}: expected a name for each operand, got {len(names)} for {len(op.inputs)}")
+        raise VerifyException(f"expected a name for each operand, got {len(names)} for {len(op.inputs)}")
     if any(access.tensor == target for access in accesses(statement)[1:]):
-        raise VerifyException(f"{where}: expected the target {target} not to be read (use another name and `into`)")
+        raise VerifyException(f"expected the target {target} not to be read (use another name and `into`)")
     if sorted(names) != sorted(used):
-        raise VerifyException(f"{where}: expected operands {', '.join(used)}, got {', '.join(names)}")
-    _verify_statement(where, statement)
+        raise VerifyException(f"expected operands {', '.join(used)}, got {', '.join(names)}")
+    _verify_statement(statement)
     types = {name: value.type for name, value in op.operands_by_name.items()} | {target: op.result.type}
     for access in accesses(statement):
-        _verify_access(where, cast(Access, access), _shape(types[access.tensor]))
+        _verify_access(cast(Access, access), _shape(types[access.tensor]))
     for name in op.pads:
         if name not in names:
-            raise VerifyException(f"{where}: expected pad values for operands, got {name}")
-    _verify_init(op, where)
+            raise VerifyException(f"expected pad values for operands, got {name}")
+    _verify_init(op)
 
 
-def _verify_statement(where: str, statement: Statement) -> None:
+def _verify_statement(statement: Statement) -> None:
     if not all(isinstance(access, Access) for access in accesses(statement)):
-        raise VerifyException(f"{where}: expected indices in square brackets, got free strides")
+        raise VerifyException("expected indices in square brackets, got free strides")
     if statement.reduce == "=" and (dims := reduction_dims(statement)):
-        raise VerifyException(f"{where}: expected a reduction over {', '.join(dims)}, got `=`")
+        raise VerifyException(f"expected a reduction over {', '.join(dims)}, got `=`")
     if names := scalars_of(statement):
-        raise VerifyException(f"{where}: expected tensors, dims and numbers, got the name {', '.join(names)}")
+        raise VerifyException(f"expected tensors, dims and numbers, got the name {', '.join(names)}")
     for expr in walk(statement.value):
         if isinstance(expr, Call) and expr.fn not in FUNCTIONS:
-            raise VerifyException(f"{where}: unknown function {expr.fn}")
+            raise VerifyException(f"unknown function {expr.fn}")
 
 
-def _verify_access(where: str, access: Access, shape: tuple[int, ...]) -> None:
+def _verify_access(access: Access, shape: tuple[int, ...]) -> None:
     if len(access.indices) != len(shape):
-        raise VerifyException(f"{where}: expected {len(shape)} indices of {access.tensor}, got {len(access.indices)}")
-    try:
+        raise VerifyException(f"expected {len(shape)} indices of {access.tensor}, got {len(access.indices)}")
+    with verifying():
         index_forms(access)
-    except TilewrightError as error:
-        raise VerifyException(f"{where}: {error.paragraph()}") from error
 
 
-def _verify_init(op: KernelOp, where: str) -> None:
+def _verify_init(op: KernelOp) -> None:
     if op.init is None:
         return
     if op.init.type != op.result.type:
-        raise VerifyException(f"{where}: expected `into` a value of type {op.result.type}, got {op.init.type}")
+        raise VerifyException(f"expected `into` a value of type {op.result.type}, got {op.init.type}")
     target = cast(Access, op.statement.data.target)
     for access in accesses(op.statement.data)[1:]:
         if op.operands_by_name[access.tensor] == op.init and index_forms(cast(Access, access)) != index_forms(target):
             raise VerifyException(
-                f"{where}: expected {access.tensor}, which is overwritten, to be read where it is written, "
+                f"expected {access.tensor}, which is overwritten, to be read where it is written, "
                 f"got {print_expr(access)}"
             )
 
@@ -126,47 +122,46 @@ def verify_join(op: JoinOp) -> None:
         raise VerifyException(f"expected pieces of {_shape(result)[axis]} along axis {axis}, got {extent}")
 
 
-@verifies(GroupOp)
+@verifies(GroupOp, "group")
 def verify_group(op: GroupOp) -> None:
     """Names, types, bounds, the use of overwritten values, then the mapping."""
-    where = f"group @{op.sym_name.data}"
     for dim, extent in op.dims.data:
         if extent < 1:
-            raise VerifyException(f"{where}: expected a positive extent of {dim}, got {extent}")
+            raise VerifyException(f"expected a positive extent of {dim}, got {extent}")
     if op.attributes.get("elements", WORDS) != WORDS:
-        raise VerifyException(f"{where}: expected elements = {WORDS} or none, got {op.attributes['elements']}")
-    _verify_body(op, where)
+        raise VerifyException(f"expected elements = {WORDS} or none, got {op.attributes['elements']}")
+    _verify_body(op)
     for kernel in op.kernels:
-        _verify_bounds(op, kernel, where)
-    _verify_overwriting(op, where)
+        _verify_bounds(op, kernel)
+    _verify_overwriting(op)
     if op.mapping.blocks:
         from .nest_verify_mapping import verify_mapping
 
-        verify_mapping(op, where)
+        verify_mapping(op)
 
 
-def _verify_body(op: GroupOp, where: str) -> None:
+def _verify_body(op: GroupOp) -> None:
     *kernels, last = list(op.body.block.ops) or [None]
     if not isinstance(last, YieldOp):
-        raise VerifyException(f"{where}: expected the body to end with nest.yield")
+        raise VerifyException("expected the body to end with nest.yield")
     if not all(isinstance(kernel, KernelOp) for kernel in kernels):
-        raise VerifyException(f"{where}: expected only nest.kernel in the body")
+        raise VerifyException("expected only nest.kernel in the body")
     if last.arguments.types != op.result_types:
-        raise VerifyException(f"{where}: expected to yield the types of the results")
+        raise VerifyException("expected to yield the types of the results")
     if [arg.type for arg in op.body.block.args] != list(op.inputs.types) or len(op.input_names) != len(op.inputs):
-        raise VerifyException(f"{where}: expected a name and a body argument of the same type for each input")
+        raise VerifyException("expected a name and a body argument of the same type for each input")
     names = [n.data for n in op.input_names] + [kernel.sym_name.data for kernel in op.kernels]
     for name in names:
         if names.count(name) > 1:
-            raise VerifyException(f"{where}: expected distinct names of inputs and kernels, got {name} twice")
+            raise VerifyException(f"expected distinct names of inputs and kernels, got {name} twice")
 
 
-def _verify_bounds(op: GroupOp, kernel: KernelOp, where: str) -> None:
+def _verify_bounds(op: GroupOp, kernel: KernelOp) -> None:
     extents = op.extents
     statement = kernel.statement.data
     for dim in dims_of(statement):
         if dim not in extents:
-            raise VerifyException(f"{where}: kernel @{kernel.sym_name.data} uses dim {dim}, which has no extent")
+            raise VerifyException(f"kernel @{kernel.sym_name.data} uses dim {dim}, which has no extent")
     values = kernel.operands_by_name
     for access in accesses(statement):
         shape = _shape(values[access.tensor].type if access.tensor in values else kernel.result.type)
@@ -176,18 +171,18 @@ def _verify_bounds(op: GroupOp, kernel: KernelOp, where: str) -> None:
             low, high = form.range(extents)
             if low < 0 or high >= size:
                 raise VerifyException(
-                    f"{where}: kernel @{kernel.sym_name.data} accesses {print_expr(access)}: expected index {i} "
+                    f"kernel @{kernel.sym_name.data} accesses {print_expr(access)}: expected index {i} "
                     f"in 0..{size - 1}, got {low}..{high}"
                 )
 
 
-def _verify_overwriting(op: GroupOp, where: str) -> None:
+def _verify_overwriting(op: GroupOp) -> None:
     order = {inner: i for i, inner in enumerate(op.body.block.ops)}
     for kernel in op.kernels:
         if kernel.init is None:
             continue
         if any(order[use.operation] > order[kernel] for use in kernel.init.uses):
-            raise VerifyException(f"{where}: expected no use of a value after @{kernel.sym_name.data} overwrites it")
+            raise VerifyException(f"expected no use of a value after @{kernel.sym_name.data} overwrites it")
     names = op.buffers()
     inputs = dict(zip((n.data for n in op.input_names), op.inputs, strict=True))
     for value in op.yielded:
@@ -196,9 +191,7 @@ def _verify_overwriting(op: GroupOp, where: str) -> None:
             continue
         uses = [use.operation for use in source.uses]
         if uses.count(op) > 1 or any(u is not op and not _is_before(u, op) for u in uses):
-            raise VerifyException(
-                f"{where}: expected no other or later use of input {names[value]}, which is overwritten"
-            )
+            raise VerifyException(f"expected no other or later use of input {names[value]}, which is overwritten")
 
 
 def _is_before(op: Operation, other: Operation) -> bool:

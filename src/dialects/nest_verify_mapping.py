@@ -22,106 +22,101 @@ class _Path:
     depth: int = 0
 
 
-def verify_mapping(op: GroupOp, where: str) -> None:
+def verify_mapping(op: GroupOp) -> None:
     """See the module's text; raises `VerifyException`."""
     kernels = {kernel.sym_name.data: kernel for kernel in op.kernels}
-    leaves = list(_walk(op, op.mapping, _Path(extents=op.extents), [0], where))
+    leaves = list(_walk(op, op.mapping, _Path(extents=op.extents), [0]))
     if not leaves and op.mapping.block.first_op is None:
         return
     order = [leaf.kernel.data for leaf, _ in leaves]
     if order != list(kernels):
-        raise VerifyException(f"{where}: expected computes of {', '.join(kernels)} in order, got {', '.join(order)}")
+        raise VerifyException(f"expected computes of {', '.join(kernels)} in order, got {', '.join(order)}")
     paths = {leaf.kernel.data: path for leaf, path in leaves}
     for leaf, path in leaves:
         kernel = kernels[leaf.kernel.data]
-        _verify_leaf(kernel, leaf, path, where)
-        _verify_reductions(kernel, path, paths, where)
-        _verify_recomputing(kernel, path, paths, where)
+        _verify_leaf(kernel, leaf, path)
+        _verify_reductions(kernel, path, paths)
+        _verify_recomputing(kernel, path, paths)
         for value in kernel.operands:
-            _verify_edge(kernel, value, paths, where)
+            _verify_edge(kernel, value, paths)
 
 
-def _walk(
-    op: GroupOp, region: Region, path: _Path, counter: list[int], where: str
-) -> Iterator[tuple[ComputeOp, _Path]]:
+def _walk(op: GroupOp, region: Region, path: _Path, counter: list[int]) -> Iterator[tuple[ComputeOp, _Path]]:
     if path.depth > 200:
-        raise VerifyException(f"{where}: expected a mapping of at most 200 levels")
+        raise VerifyException("expected a mapping of at most 200 levels")
     for node in region.block.ops:
         counter[0] += 1
         if isinstance(node, ComputeOp):
             yield node, path
             continue
         if isinstance(node, HoldOp):
-            inner = _hold(op, node, path, counter[0], where)
+            inner = _hold(op, node, path, counter[0])
         elif isinstance(node, ForOp):
-            inner = _loop(node.dim.data, node.step.value.data, path, counter[0], where)
+            inner = _loop(node.dim.data, node.step.value.data, path, counter[0])
         elif isinstance(node, SpatialOp):
-            inner = _spatial(node, path, counter[0], where)
+            inner = _spatial(node, path, counter[0])
         else:
-            raise VerifyException(f"{where}: expected nest.hold, for, spatial or compute in a mapping, got {node.name}")
-        yield from _walk(op, node.body, inner, counter, where)
+            raise VerifyException(f"expected nest.hold, for, spatial or compute in a mapping, got {node.name}")
+        yield from _walk(op, node.body, inner, counter)
 
 
-def _hold(op: GroupOp, node: object, path: _Path, number: int, where: str) -> _Path:
-    assert isinstance(node, HoldOp)
+def _hold(op: GroupOp, node: HoldOp, path: _Path, number: int) -> _Path:
     memory = node.memory.root_reference.data
     known = set(op.buffers().values())
     if node.slots.value.data < 1:
-        raise VerifyException(f"{where}: expected at least one copy of a held buffer, got {node.slots.value.data}")
+        raise VerifyException(f"expected at least one copy of a held buffer, got {node.slots.value.data}")
     for name in node.buffer_names:
         if name not in known:
-            raise VerifyException(f"{where}: expected to hold a buffer of the group, got {name}")
+            raise VerifyException(f"expected to hold a buffer of the group, got {name}")
         if any(memory == m and name in names for _, m, names in path.holds):
-            raise VerifyException(f"{where}: expected {name} to be held once in @{memory}")
+            raise VerifyException(f"expected {name} to be held once in @{memory}")
     return _Path(path.loops, (*path.holds, (number, memory, node.buffer_names)), path.extents, path.depth + 1)
 
 
-def _loop(dim: str, step: int, path: _Path, number: int, where: str) -> _Path:
-    _known(dim, path, where)
+def _loop(dim: str, step: int, path: _Path, number: int) -> _Path:
+    _known(dim, path)
     if step < 1:
-        raise VerifyException(f"{where}: expected a positive step of {dim}, got {step}")
+        raise VerifyException(f"expected a positive step of {dim}, got {step}")
     extents = {**path.extents, dim: min(step, path.extents[dim])}
     return _Path((*path.loops, (number, dim)), path.holds, extents, path.depth + 1)
 
 
-def _spatial(node: object, path: _Path, number: int, where: str) -> _Path:
-    assert isinstance(node, SpatialOp)
-    _known(node.dim.data, path, where)
+def _spatial(node: SpatialOp, path: _Path, number: int) -> _Path:
+    _known(node.dim.data, path)
     if node.ways.value.data < 1 or node.axis.data not in ("x", "y"):
         raise VerifyException(
-            f"{where}: expected a positive number of instances along x or y, "
-            f"got {node.ways.value.data} along {node.axis.data}"
+            f"expected a positive number of instances along x or y, got {node.ways.value.data} along {node.axis.data}"
         )
     if node.piece is not None:
-        return _loop(node.dim.data, node.piece, path, number, where)
+        return _loop(node.dim.data, node.piece, path, number)
     return _Path(path.loops, path.holds, path.extents, path.depth + 1)
 
 
-def _known(dim: str, path: _Path, where: str) -> None:
+def _known(dim: str, path: _Path) -> None:
     if dim not in path.extents:
-        raise VerifyException(f"{where}: expected a dim of the group, got {dim}")
+        raise VerifyException(f"expected a dim of the group, got {dim}")
 
 
-def _verify_leaf(kernel: KernelOp, leaf: ComputeOp, path: _Path, where: str) -> None:
+def _verify_leaf(kernel: KernelOp, leaf: ComputeOp, path: _Path) -> None:
     if leaf.on is None or leaf.dims is None or leaf.tensors is None:
         return
     bound = [dim for _, dim in leaf.dims.data]
     dims = dims_of(kernel.statement.data)
     for dim in bound:
         if dim not in dims or bound.count(dim) > 1:
-            raise VerifyException(f"{where}: expected compute @{leaf.kernel.data} to bind each dim once, got {dim}")
+            raise VerifyException(f"expected compute @{leaf.kernel.data} to bind each dim once, got {dim}")
     for _, tensor in leaf.tensors.data:
         if tensor not in tensors_of(kernel.statement.data):
-            raise VerifyException(f"{where}: compute @{leaf.kernel.data} binds {tensor}, which it does not access")
+            raise VerifyException(f"compute @{leaf.kernel.data} binds {tensor}, which it does not access")
     for dim in dims:
         if dim not in bound and path.extents[dim] > 1:
             raise VerifyException(
-                f"{where}: expected dim {dim} of compute @{leaf.kernel.data} to be bound or of extent 1 in its loops, "
+                f"expected dim {dim} of compute @{leaf.kernel.data} to be bound or of extent 1 in its loops, "
                 f"got {path.extents[dim]}"
             )
 
 
-def _verify_reductions(kernel: KernelOp, path: _Path, paths: Mapping[str, _Path], where: str) -> None:
+def _verify_reductions(kernel: KernelOp, path: _Path, paths: Mapping[str, _Path]) -> None:
     """A loop over a reduction dim holds just this kernel."""
     name = kernel.sym_name.data
     for number, dim in path.loops:
@@ -129,10 +124,10 @@ def _verify_reductions(kernel: KernelOp, path: _Path, paths: Mapping[str, _Path]
             continue
         others = [n for n, p in paths.items() if n != name and (number, dim) in p.loops]
         if others:
-            raise VerifyException(f"{where}: expected the loop over {dim} to hold only @{name}, got @{others[0]} too")
+            raise VerifyException(f"expected the loop over {dim} to hold only @{name}, got @{others[0]} too")
 
 
-def _verify_recomputing(kernel: KernelOp, path: _Path, paths: Mapping[str, _Path], where: str) -> None:
+def _verify_recomputing(kernel: KernelOp, path: _Path, paths: Mapping[str, _Path]) -> None:
     """A kernel that changes a value is repeated only together with the making of that value."""
     statement = kernel.statement.data
     if kernel.init is None or (statement.reduce == "=" and kernel.init not in kernel.inputs):
@@ -143,7 +138,7 @@ def _verify_recomputing(kernel: KernelOp, path: _Path, paths: Mapping[str, _Path
         made = _maker(kernel)
         if made is None or (number, dim) not in paths[made].loops:
             raise VerifyException(
-                f"{where}: expected the loop over {dim} to hold what @{kernel.sym_name.data} changes, "
+                f"expected the loop over {dim} to hold what @{kernel.sym_name.data} changes, "
                 "which it would change again in each iteration"
             )
 
@@ -153,7 +148,7 @@ def _maker(kernel: KernelOp) -> str | None:
     return owner.sym_name.data if isinstance(owner, KernelOp) else None
 
 
-def _verify_edge(kernel: KernelOp, value: SSAValue, paths: Mapping[str, _Path], where: str) -> None:
+def _verify_edge(kernel: KernelOp, value: SSAValue, paths: Mapping[str, _Path]) -> None:
     """A loop around the maker and the reader of a value cuts both at the same place."""
     maker = value.owner
     if not isinstance(maker, KernelOp):
@@ -164,7 +159,7 @@ def _verify_edge(kernel: KernelOp, value: SSAValue, paths: Mapping[str, _Path], 
         for i, (w, r) in enumerate(zip(written, index_forms(read), strict=True)):
             if not aligned(w, r, shared):
                 raise VerifyException(
-                    f"{where}: expected the loops around @{maker.sym_name.data} and @{kernel.sym_name.data} to cut "
+                    f"expected the loops around @{maker.sym_name.data} and @{kernel.sym_name.data} to cut "
                     f"index {i} of the value between them at the same place"
                 )
 

@@ -1,14 +1,28 @@
 """Plain values as properties of operations, and back: a property says what kind of attribute it is."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, UnitAttr, f64, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+    f64,
+    i64,
+)
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import IRDLOperation
+from xdsl.utils.exceptions import VerifyException
+
+from ..errors import TilewrightError
 
 _Op = TypeVar("_Op", bound=IRDLOperation)
 
@@ -18,14 +32,43 @@ RULE_MODULES = {"codelet": ("codelet_rules", "codelet_fused_rules"), "nest": ("n
 RULES: dict[type, list[Callable[[Any], None]]] = {}
 
 
-def verifies(kind: type[_Op]) -> Callable[[Callable[[_Op], None]], Callable[[_Op], None]]:
-    """The function below raises `VerifyException` where an operation of `kind`, a `RuledOp`, breaks a rule."""
+def verifies(kind: type[_Op], called: str = "") -> Callable[[Callable[[_Op], None]], Callable[[_Op], None]]:
+    """The function below raises `VerifyException` where an operation of `kind`, a `RuledOp`, breaks a rule.
+
+    Errors begin with what the operation is `called`, and its `sym_name`.
+    """
 
     def note(rule: Callable[[_Op], None]) -> Callable[[_Op], None]:
-        RULES.setdefault(kind, []).append(rule)
+        def named(op: _Op) -> None:
+            try:
+                rule(op)
+            except VerifyException as error:
+                raise VerifyException(f"{called} @{value_of(op.properties['sym_name'])}: {error}") from error
+
+        RULES.setdefault(kind, []).append(named if called else rule)
         return rule
 
     return note
+
+
+@contextmanager
+def verifying() -> Generator[None, None, None]:
+    """A `TilewrightError` of what an attribute says is a `VerifyException`."""
+    try:
+        yield
+    except TilewrightError as error:
+        raise VerifyException(error.paragraph()) from error
+
+
+def figures_attr(figures: Mapping[str, float]) -> DictionaryAttr:
+    """Figures by name as an attribute."""
+    return DictionaryAttr({name: FloatAttr(float(figure), f64) for name, figure in figures.items()})
+
+
+def figures_of(attribute: Attribute | None) -> dict[str, float]:
+    """The figures in an attribute as `figures_attr` makes it; none in others."""
+    items = attribute.data.items() if isinstance(attribute, DictionaryAttr) else ()
+    return {name: value.value.data for name, value in items if isinstance(value, FloatAttr)}
 
 
 @cache

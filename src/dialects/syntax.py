@@ -15,7 +15,7 @@ from xdsl.irdl.declarative_assembly_format import (
     RegionVariable,
     irdl_custom_directive,
 )
-from xdsl.parser import Parser
+from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 
 from ..algebra.expr import print_statement
@@ -28,7 +28,7 @@ def parse_attributes(parser: Parser) -> dict[str, Attribute]:
     return {} if attributes is None else dict(attributes.data)
 
 
-def parse_number(parser: Parser) -> int:
+def parse_number(parser: AttrParser) -> int:
     """An integer that 64 bits hold with room to spare."""
     start = parser.pos
     value = parser.parse_integer(allow_boolean=False)

@@ -28,13 +28,11 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ..algebra.element import ELEMENT_TYPES, is_float, is_foreign
-from ..errors import TilewrightError
 
 si8 = IntegerType(8, Signedness.SIGNED)
 ui8 = IntegerType(8, Signedness.UNSIGNED)
@@ -134,14 +132,6 @@ def tensor(shape: Sequence[int], element: Attribute) -> Tensor:
 def tensor_of(array: np.ndarray[Any, Any]) -> Tensor:
     """The tensor type of a NumPy array."""
     return tensor(array.shape, element_type_of(array.dtype))
-
-
-def check_one_block(function: FuncOp) -> FuncOp:
-    """The function; `TilewrightError` (kind `unsupported`) for one whose body has branches."""
-    if len(function.body.blocks) > 1:
-        found = f"{len(function.body.blocks)} blocks"
-        raise TilewrightError("unsupported", f"@{function.sym_name.data}", "a function of one block", found)
-    return function
 
 
 def tensor_type(value: SSAValue) -> Tensor:

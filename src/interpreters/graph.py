@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import InterpretationError
 from ..algebra.element import Array
 from ..dialects import graph
 from ..dialects.properties import plain_properties
-from ..dialects.types import check_one_block, dtype_of, element_of, shape_of
+from ..dialects.types import dtype_of, element_of, shape_of
 from ..errors import TilewrightError
 from ..resources import Resources, resources_of, weight_array
 from . import graph_numpy as layers
@@ -193,6 +193,14 @@ def run_graph(
     with np.errstate(all="ignore"):
         results = interpreter.run_ssacfg_region(entry.body, tuple(arrays), function)
     return {name: np.asarray(result) for name, result in zip(result_names(entry), results, strict=True)}
+
+
+def check_one_block(function: func.FuncOp) -> func.FuncOp:
+    """The function; `TilewrightError` (kind `unsupported`) for one whose body has branches."""
+    if len(function.body.blocks) > 1:
+        found = f"{len(function.body.blocks)} blocks"
+        raise TilewrightError("unsupported", f"@{function.sym_name.data}", "a function of one block", found)
+    return function
 
 
 def find_function(module: ModuleOp, name: str = "main") -> func.FuncOp:

@@ -8,7 +8,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ..dialects.graph import WeightOp
-from ..dialects.types import check_one_block
+from ..interpreters.graph import check_one_block
 
 
 def functions_of(module: ModuleOp) -> list[FuncOp]:

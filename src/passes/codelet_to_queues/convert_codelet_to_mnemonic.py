@@ -5,16 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DictionaryAttr,
-    FloatAttr,
-    IntegerAttr,
-    ModuleOp,
-    StringAttr,
-    TensorType,
-    i64,
-)
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, TensorType, i64
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
@@ -25,6 +16,7 @@ from ...dialects.codelet import CodeletOp, ComputeOp, ProgramOp, TensorOp
 from ...dialects.codelet_fused import FusedOp
 from ...dialects.codelet_rules import surrogate
 from ...dialects.layer_attributes import nodes_of, set_layers
+from ...dialects.properties import figures_of
 from ...dialects.types import Role
 from ...machine import Machine
 from .binary import pack
@@ -144,7 +136,5 @@ def _tensor(op: TensorOp) -> mnemonic.TensorOp:
 
 def _modelled(program: ProgramOp) -> dict[str, float]:
     """What the cost model of the mapper or of groups said, its cycles and energy by names of their own."""
-    figures = program.attributes.get("predicted")
-    found = figures.data.items() if isinstance(figures, DictionaryAttr) else ()
     own = {"cycles": "model_cycles", "energy_pj": "model_energy_pj"}
-    return {own.get(key, key): value.value.data for key, value in found if isinstance(value, FloatAttr)}
+    return {own.get(name, name): figure for name, figure in figures_of(program.attributes.get("predicted")).items()}

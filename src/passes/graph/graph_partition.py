@@ -7,13 +7,14 @@ from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, ModuleOp, f64, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ...costs.fusion import LayerGraph, SubgraphCost
 from ...costs.fusion.pricer import SubgraphPricer
 from ...dialects import graph
+from ...dialects.properties import figures_attr
 from ...search.fusion import PartitionOptions, PartitionResult, partition
 from ...search.fusion.floors import scene_of
 from ..functions import copy_into, functions_of
@@ -193,7 +194,7 @@ def outline(
         "groups": float(len(result.groups)),
         "ema_bytes": float(copied_bytes + sum(cost.ema_bytes for cost in costs if cost is not None)),
     }
-    function.attributes["partition"] = DictionaryAttr({k: FloatAttr(v, f64) for k, v in figures.items()})
+    function.attributes["partition"] = figures_attr(figures)
 
 
 def _no_tile(group: Sequence[int]) -> tuple[int, int]:

@@ -1,15 +1,15 @@
 """What layers that run on their own move: mapped by themselves, as they will be without their neighbours."""
 
 from collections.abc import Iterable, Sequence
-from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import graph
 from ...dialects.acg import GraphOp
+from ...dialects.properties import figures_of
 from ...resources import attach, resources_of
 from ..functions import copy_into
 from ..graph.fusion_layers import VIEWS, FusionLayers
@@ -59,11 +59,7 @@ def _mapped_bytes(ctx: Context, module: ModuleOp, functions: Sequence[FuncOp]) -
     attach(alone, resources_of(module))
     for step in (GraphFusePass(), ConvertGraphToNestPass(), NestTilePass(), NestMapPass()):
         step.apply(ctx, alone)
-    found: list[int] = []
-    for function in functions:
-        predicted = cast(DictionaryAttr, function.attributes["predicted"])
-        found.append(int(cast("FloatAttr", predicted.data["dram_bytes"]).value.data))
-    return found
+    return [int(figures_of(function.attributes["predicted"])["dram_bytes"]) for function in functions]
 
 
 def _function(members: Sequence[Operation], results: Sequence[SSAValue], name: str) -> FuncOp:

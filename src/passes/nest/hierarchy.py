@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
-from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, ModuleOp, f64
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.builtin import ModuleOp
 
 from ...costs.hierarchy import Architecture, LoopMapping, Problem, architecture_of
 from ...costs.mapping.levels import canonical
@@ -13,6 +12,7 @@ from ...costs.model import MODELS, evaluate_with
 from ...costs.timeloop import Prices
 from ...dialects import nest
 from ...dialects.acg import machine_of
+from ...dialects.properties import figures_attr
 from ...errors import InfeasibleError, TilewrightError
 from ...machine import Machine
 from ...search.mapping.mappers import map_problem
@@ -49,13 +49,16 @@ def map_groups(op: ModuleOp, groups: Sequence[nest.GroupOp], mapper: str, reques
     arch = architecture_of(machine)
     known: dict[Problem, Mapped] = {}
     parts = [part for group in groups for part in ([group] if group.is_mapped else _parts(group))]
+    priced: dict[nest.GroupOp, Prices] = {}
     for group in parts:
         try:
-            _map(group, machine, arch, mapper, request, known)
+            priced[group] = _map(group, machine, arch, mapper, request, known)
         except TilewrightError as error:
             raise in_group(error, group) from error
     for function in functions_of(op):
-        _sum(function, [group for group in parts if group.parent_op() is function])
+        own = [prices for group, prices in priced.items() if group.parent_op() is function]
+        totals = {"cycles": sum(one.cycles for one in own), "energy_pj": sum(one.energy_pj for one in own)}
+        function.attributes["predicted"] = figures_attr(totals)
 
 
 def _parts(group: nest.GroupOp) -> list[nest.GroupOp]:
@@ -69,7 +72,7 @@ def _map(
     mapper: str,
     request: Request,
     known: dict[Problem, Mapped],
-) -> None:
+) -> Prices:
     problem = problem_of(only_kernel(group), "kernel")
     bound: float | None = None
     if not group.is_mapped:
@@ -79,7 +82,8 @@ def _map(
         bound = known[problem].lower_bound
     prices = price(arch, problem, read_mapping(group, machine, arch, problem), request.model)
     figures = {"cycles": prices.cycles, "energy_pj": prices.energy_pj, "edp": prices.edp_j_cycle}
-    group.attributes["predicted"] = _figures(figures | ({} if bound is None else {"bound": bound}))
+    group.attributes["predicted"] = figures_attr(figures | ({} if bound is None else {"bound": bound}))
+    return prices
 
 
 def price(arch: Architecture, problem: Problem, mapping: LoopMapping, model: CostModel) -> Prices:
@@ -89,19 +93,3 @@ def price(arch: Architecture, problem: Problem, mapping: LoopMapping, model: Cos
         resource = f"{wrong.resource} of {wrong.level}"
         raise InfeasibleError(resource, wrong.demand, wrong.bound, wrong.unit, "hold smaller tiles or spread less")
     return prices
-
-
-def _sum(function: FuncOp, groups: Sequence[nest.GroupOp]) -> None:
-    totals = {"cycles": 0.0, "energy_pj": 0.0}
-    for group in groups:
-        noted = group.attributes["predicted"]
-        assert isinstance(noted, DictionaryAttr)
-        for key in totals:
-            figure = noted.data[key]
-            assert isinstance(figure, FloatAttr)
-            totals[key] += figure.value.data
-    function.attributes["predicted"] = _figures(totals)
-
-
-def _figures(values: dict[str, float]) -> DictionaryAttr:
-    return DictionaryAttr({key: FloatAttr(float(value), f64) for key, value in values.items()})

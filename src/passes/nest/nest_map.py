@@ -8,9 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, ModuleOp, f64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
 from ...costs.mapping.binding import Pricer, pricer_of
@@ -20,6 +19,7 @@ from ...costs.mapping.total import Cost, cost_of
 from ...costs.mapping.tree import Leaf, Loop, Node, Spatial, full_tiles, leaves
 from ...dialects import nest
 from ...dialects.acg import machine_of
+from ...dialects.properties import figures_attr, figures_of
 from ...errors import TilewrightError
 from ...search.group_tiles.leaves import bind_kernel
 from ..functions import functions_of
@@ -92,11 +92,10 @@ class NestMapPass(ModulePass):
             map_groups(op, groups, self.mapper, request_of(*options))
             return
         pricer = pricer_of(machine_of(op))
-        known: dict[object, tuple[tuple[Node, ...], Cost]] = {}
         for function in functions_of(op):
             inside = [group for group in function.walk() if isinstance(group, nest.GroupOp)]
             alone = [group for group in inside if "fused" not in group.attributes]
-            costs = [_map(group, pricer, known) for group in alone]
+            costs = [_map(group, pricer) for group in alone]
             fused = marked_groups(function.body.block, pricer.machine, pricer)
             busy = {op: bind_in_place(op, pricer) for op in fused}
             groups = list(dict.fromkeys(fused.values()))
@@ -113,14 +112,12 @@ def _predict(
         "energy_pj": sum(cost.energy_pj for cost in costs) + sum(group.cost.energy_pj for group in fused),
         "dram_bytes": float(sum(cost.dram_bytes for cost in costs) + sum(group.cost.ema_bytes for group in fused)),
     }
-    predicted: dict[str, Attribute] = {k: FloatAttr(float(v), f64) for k, v in figures.items()}
-    partition = function.attributes.get("partition")
-    if isinstance(partition, DictionaryAttr) and "ema_bytes" in partition.data:
-        predicted["ema_bytes"] = partition.data["ema_bytes"]
-    function.attributes["predicted"] = DictionaryAttr(predicted)
+    partition = figures_of(function.attributes.get("partition"))
+    moved = {name: figure for name, figure in partition.items() if name == "ema_bytes"}
+    function.attributes["predicted"] = figures_attr(figures | moved)
 
 
-def _map(op: nest.GroupOp, pricer: Pricer, known: dict[object, tuple[tuple[Node, ...], Cost]]) -> Cost:
+def _map(op: nest.GroupOp, pricer: Pricer) -> Cost:
     if not op.is_mapped:
         raise TilewrightError(
             "unsupported", f"group @{op.sym_name.data}", "a mapping", "none", "run nest-tile before nest-map"
@@ -128,11 +125,9 @@ def _map(op: nest.GroupOp, pricer: Pricer, known: dict[object, tuple[tuple[Node,
     problem = group_of(op)
     try:
         tree = region_tree(op.mapping, problem, pricer.machine)
-        if (problem, tree) not in known:
-            known[problem, tree] = _solve(problem, tree, pricer)
+        nodes, cost = _solve(problem, tree, pricer)
     except TilewrightError as error:
         raise in_group(error, op) from error
-    nodes, cost = known[problem, tree]
     set_mapping(op, nodes)
     return cost
 
@@ -153,6 +148,7 @@ def bind_tree(problem: Group, tree: tuple[Node, ...], pricer: Pricer) -> tuple[t
     return nodes, cost_of(problem, nodes, pricer)
 
 
+@lru_cache(maxsize=1 << 14)
 def _solve(problem: Group, tree: tuple[Node, ...], pricer: Pricer) -> tuple[tuple[Node, ...], Cost]:
     check_tree(problem, tree, pricer.machine)
     return bind_tree(problem, tree, pricer)
