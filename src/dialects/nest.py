@@ -120,10 +120,18 @@ class KernelOp(PlainOp):
         assert isinstance(group, GroupOp)
         return group
 
-    def like(self, statement: Statement, init: SSAValue | None) -> "KernelOp":
-        """Another statement on the same operands, with another beginning."""
-        label, operands, type_ = self.sym_name.data, self.operands_by_name, self.result.type
-        made = KernelOp(label, statement, operands, type_, init=init, pad=self.pads)
+    def like(
+        self,
+        statement: Statement,
+        init: SSAValue | None,
+        *,
+        label: str = "",
+        operands: Mapping[str, SSAValue] | None = None,
+        result_type: Attribute | None = None,
+    ) -> "KernelOp":
+        """Another statement with another beginning, on the same operands unless others are given."""
+        values, type_ = self.operands_by_name if operands is None else operands, result_type or self.result.type
+        made = KernelOp(label or self.sym_name.data, statement, values, type_, init=init, pad=self.pads)
         made.result.name_hint = self.result.name_hint
         return made
 

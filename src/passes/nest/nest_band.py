@@ -324,8 +324,7 @@ def _replace(band: Band, constants: Constants) -> None:
         init = None if kernel.init is None else inside[kernel.init]
         name = kernel.sym_name.data
         for statement in statements:
-            made = nest.KernelOp(name, statement, operands, kernel.result.type, init=init, pad=kernel.pads)
-            made.result.name_hint = kernel.result.name_hint
+            made = kernel.like(statement, init, label=name, operands=operands)
             block.add_op(made)
             init, name = made.result, take_name(name, taken, "")
         assert init is not None

@@ -133,9 +133,7 @@ def _fold(move: Move) -> None:
     writer, maker = move.writer, move.writer.group
     target = Access(_target(writer).tensor, tuple(form.to_expr() for form in move.target))
     statement, type_ = replace(writer.statement.data, target=target), move.op.outs[0].type
-    made = nest.KernelOp(writer.sym_name.data, statement, writer.operands_by_name, type_, pad=writer.pads)
-    made.result.name_hint = writer.result.name_hint
-    Rewriter.replace_op(writer, made)
+    Rewriter.replace_op(writer, writer.like(statement, None, result_type=type_))
     body = maker.detach_region(maker.body)
     group = nest.GroupOp(maker.sym_name.data, maker.extents, maker.inputs_by_name, [type_], body)
     kept = {key: value for key, value in maker.attributes.items() if key != "name"}  # of what is nowhere now

@@ -238,9 +238,7 @@ class Parts:
             init = None if kernel.init is None else inside[kernel.init]
         statement = _moved(kernel.statement.data, self.split.dim, places.start, whole)
         inputs = {tensor: inside[value] for tensor, value in operands.items()}
-        made = nest.KernelOp(kernel.sym_name.data, statement, inputs, type_, init=init, pad=kernel.pads)
-        made.result.name_hint = kernel.result.name_hint
-        return made
+        return kernel.like(statement, init, operands=inputs, result_type=type_)
 
 
 def _moved(statement: Statement, dim: str, start: int, tensors: set[str]) -> Statement:

@@ -26,7 +26,7 @@ from ...machine import Machine
 from ...resources import Resources, resources_of, weight_array
 from ..functions import functions_of
 from ..graph_to_nest.diagonals import has_diagonals
-from .storage import storage_of
+from .storage import is_read_outside, storage_of
 from .trees import group_of
 
 
@@ -62,7 +62,7 @@ def cycles_apart(module: ModuleOp, machine: Machine) -> int:
             if any(buffer.is_input and buffer.is_result for op in groups for buffer in group_of(op).buffers):
                 continue
             ops = sorted(_with_views(groups), key=position.__getitem__)
-            outs = [out for op in groups for out in op.outs if _is_read_outside(out, groups)]
+            outs = [out for op in groups for out in op.outs if is_read_outside(out, groups)]
             key = _shape_of(ops, outs)
             if key not in known:
                 known[key] = Traffic(_network_apart(ops, outs))
@@ -101,18 +101,6 @@ def _with_views(groups: Iterable[nest.GroupOp]) -> set[Operation]:
             found.add(owner)
             values += owner.operands
     return found
-
-
-def _is_read_outside(value: SSAValue, groups: Collection[Operation]) -> bool:
-    """Whether others than `groups` read a value, or it is a result of the function."""
-    values = [value]
-    while values:
-        for use in values.pop().uses:
-            if isinstance(use.operation, nest.ViewOp | nest.JoinOp):
-                values += use.operation.results
-            elif use.operation not in groups:
-                return True
-    return False
 
 
 def _network_apart(ops: Sequence[Operation], outs: Sequence[SSAValue]) -> Network:

@@ -1,6 +1,6 @@
 """Whose bytes a value of a nest function is, what reads it, and what may overwrite it."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from math import prod
@@ -91,6 +91,18 @@ def readers_of(value: SSAValue) -> Iterator[Operation]:
             for result, source in overwritten_inputs(user).items():
                 if source is value:
                     yield from readers_of(result)
+
+
+def is_read_outside(value: SSAValue, groups: Collection[Operation]) -> bool:
+    """Whether others than `groups` read a value, looking through views and joins, or it is a result of the function."""
+    values = [value]
+    while values:
+        for use in values.pop().uses:
+            if isinstance(use.operation, nest.ViewOp | nest.JoinOp):
+                values += use.operation.results
+            elif use.operation not in groups:
+                return True
+    return False
 
 
 def overwritable(op: nest.GroupOp) -> dict[str, nest.KernelOp]:

@@ -78,25 +78,17 @@ class LayerBuilder(CodeletBuilder):
     def computes(self, node: nest.ComputeOp, frame: Frame) -> Iterator[Operation]:
         statement, buffers = self.bound(node)
         stretches = self._stretches(statement, buffers)
-        yield from self._parts(node, frame, statement, buffers, stretches, {})
 
-    def _parts(
-        self,
-        node: nest.ComputeOp,
-        frame: Frame,
-        statement: Statement,
-        buffers: Mapping[str, str],
-        stretches: Mapping[str, list[int]],
-        at: Mapping[str, tuple[int, int]],
-    ) -> Iterator[Operation]:
-        """A part for each stretch of the first of `stretches`, with the others inside."""
-        for dim, ends in stretches.items():
-            rest = {name: value for name, value in stretches.items() if name != dim}
-            for start, stop in pairwise(ends):
-                inner = self._parts(node, frame, statement, buffers, rest, {**at, dim: (start, stop)})
-                yield PartOp(dim, start, stop, Region(Block(list(inner))))
-            return
-        yield self._compute(node, frame, statement, buffers, at)
+        def parts(dims: Sequence[str], at: Mapping[str, int]) -> Iterator[Operation]:
+            """A part for each stretch of the first of `dims`, with the others inside."""
+            if not dims:
+                yield self._compute(node, frame, statement, buffers, at)
+                return
+            dim, *rest = dims
+            for start, stop in pairwise(stretches[dim]):
+                yield PartOp(dim, start, stop, Region(Block(list(parts(rest, {**at, dim: start})))))
+
+        yield from parts(list(stretches), {})
 
     def _stretches(self, statement: Statement, buffers: Mapping[str, str]) -> dict[str, list[int]]:
         """Dims along which operands are joined, and where one map ends and the next begins."""
@@ -122,7 +114,7 @@ class LayerBuilder(CodeletBuilder):
         frame: Frame,
         statement: Statement,
         buffers: Mapping[str, str],
-        at: Mapping[str, tuple[int, int]],
+        at: Mapping[str, int],
     ) -> Operation:
         values: list[SSAValue] = []
         shifts: dict[str, list[int]] = {}
@@ -135,7 +127,7 @@ class LayerBuilder(CodeletBuilder):
                 continue
             place = places[0]
             if len(places) > 1:
-                start = at[self._joined_dim(names[operand], places)][0]
+                start = at[self._joined_dim(names[operand], places)]
                 place = next(item for item in places if item.start <= start < item.stop)
             if place.start or place.shift:
                 access = names[operand]

@@ -9,7 +9,7 @@ from functools import cached_property
 from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, OpResult, SSAValue
 
 from ...algebra.affine import Affine
 from ...costs.fusion import (
@@ -35,7 +35,7 @@ from ...dialects.types import bytes_of, element_bytes, shape_of
 from ...errors import TilewrightError
 from ...machine import Machine
 from ...search.group_tiles.candidates import Problem
-from ..nest.storage import storage_of, unchanged
+from ..nest.storage import is_read_outside, storage_of, unchanged
 from ..nest.trees import group_of
 from .fused_marks import UNPADDED
 from .map_pieces import Piece, map_shape, pieces_of, row_axis, unsupported
@@ -264,7 +264,8 @@ class FusedGroup:
         inputs = tuple(
             Input(v.name_hint or f"in{i}", map_shape(shape_of(v)), element_bytes(v)) for i, v in enumerate(self.outside)
         )
-        leaving = tuple(place for place, layer in enumerate(self.layers) if self.leaves(layer.result))
+        members = {layer.op for layer in self.layers}
+        leaving = tuple(place for place, layer in enumerate(self.layers) if is_read_outside(layer.result, members))
         return LayerGraph(self.name, inputs, tuple(self._layer(layer) for layer in self.layers), leaving)
 
     @property
@@ -343,20 +344,6 @@ class FusedGroup:
                 totals[unit] = totals.get(unit, 0.0) + cycles
         speed = platform_of(self.machine).dram_bytes_per_cycle
         return max(self.cost.ema_bytes / speed, *totals.values())
-
-    def leaves(self, value: SSAValue) -> bool:
-        """Whether a map is read outside of the group, looking through views and joins."""
-        for use in value.uses:
-            if isinstance(use.operation, nest.ViewOp | nest.JoinOp):
-                if self.leaves(use.operation.result):
-                    return True
-            elif use.operation not in self._members:
-                return True
-        return False
-
-    @cached_property
-    def _members(self) -> set[Operation]:
-        return {layer.op for layer in self.layers}
 
     def _layer(self, layer: FusedLayer) -> Layer:
         """A layer as the scheme sees it: what is copied to another memory is there as a whole, as weights are."""

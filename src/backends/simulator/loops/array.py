@@ -144,7 +144,7 @@ class _Sums:
         self.rows = {o.memory: self._reach(o) for o in (self.target, *self.sources, *self.initial)}
         self._check_in_place()
         wide = {operand.operand: self._access(operand) for operand in engine.operands}
-        value, target = _widened(capability.statement.value, wide), wide[self.target.operand]
+        value, target = widened(capability.statement.value, wide), wide[self.target.operand]
         by_name = {operand.operand: operand for operand in engine.operands}
         ordered = [by_name[access.tensor] for access in accesses(capability.statement)[1:]]
         self.more = self._kernel(Statement(target, capability.statement.reduce, value), ordered)
@@ -210,11 +210,12 @@ class _Sums:
         return {name: issues * self.chip.row_bytes(name) for name in names}
 
 
-def _widened(expr: Expr, accesses_: dict[str, Strided]) -> Expr:
+def widened(expr: Expr, accesses_: dict[str, Strided]) -> Expr:
+    """An expression with other dims of each tensor."""
     match expr:
         case Strided(tensor, _):
             return accesses_[tensor]
         case Call(fn, args):
-            return Call(fn, tuple(_widened(arg, accesses_) for arg in args))
+            return Call(fn, tuple(widened(arg, accesses_) for arg in args))
         case _:
             return expr

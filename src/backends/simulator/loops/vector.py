@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ....algebra.element import Ints
-from ....algebra.expr import Call, Expr, Statement, Strided, accesses
+from ....algebra.expr import Statement, Strided, accesses
 from ....algebra.kernel import Kernel, make_kernel
 from ....algebra.layout import Operand
 from ....machine import Capability, Machine
 from .actions import Step
+from .array import widened
 from .chip import Chip, offsets, points, span
 from .groups import Compute, Immediate, Nest, Place, Transfer, VectorGroup
 
@@ -173,7 +174,7 @@ class _NestRun:
             strides = {dim: place.strides[a] * size for dim, a in zip(dims, self.kept, strict=True)}
             operands[role] = Operand(np.dtype(np.int32), strides | {"lane": 4 if size > 4 else 0})
         wide = {role: Strided(role, tuple(d for d, s in operands[role].strides.items() if s)) for role in operands}
-        value = _over(capability.statement.value, wide)
+        value = widened(capability.statement.value, wide)
         statement = Statement(wide["O"], capability.statement.reduce, value)
         kernel = make_kernel(statement, extents, operands["O"], [operands[role] for role in roles])
         return _Prepared(compute, capability, kernel, tuple(roles), rows)
@@ -204,13 +205,3 @@ class _NestRun:
 
     def _at(self, place: Place, moved: int) -> tuple[Any, int]:
         return self.chip.data[place.memory], (place.base + moved) * self.chip.row_bytes(place.memory)
-
-
-def _over(expr: Expr, wide: dict[str, Strided]) -> Expr:
-    match expr:
-        case Strided(tensor, _):
-            return wide[tensor]
-        case Call(fn, args):
-            return Call(fn, tuple(_over(arg, wide) for arg in args))
-        case _:
-            return expr
