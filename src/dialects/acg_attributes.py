@@ -19,6 +19,7 @@ from ..algebra.parser import parse_expr, parse_statement
 from ..errors import TilewrightError
 from ..machine import Action, CapabilityDim, Engine, Field, OperandBinding, Ports
 from ..machine.rules import NAME
+from .nest_attributes import number_text
 
 _T = TypeVar("_T")
 
@@ -364,10 +365,4 @@ class PortsAttr(Data[Ports]):
     def print_parameter(self, printer: Printer) -> None:
         values = {item.name: getattr(self.data, item.name) for item in fields(Ports)}
         given = {name: value for name, value in values.items() if value != getattr(Ports(), name)}
-        _print(printer, (f"{name} {_number(value)}" for name, value in given.items()))
-
-
-def _number(value: float) -> str:
-    """As MLIR spells it: a float has a point, also before an exponent."""
-    text = repr(value)
-    return text.replace("e", ".0e") if "e" in text and "." not in text else text
+        _print(printer, (f"{name} {number_text(value)}" for name, value in given.items()))

@@ -1,5 +1,6 @@
 """What holds for every op of the `codelet` dialect."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import prod
@@ -99,11 +100,8 @@ def verify_program(op: ProgramOp) -> None:
             raise VerifyException(f"expected tensors, views and codelets in a program, found {inner.name}")
         if isinstance(inner, TensorOp):
             names.append(inner.tensor_name.data)
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise VerifyException(f"expected distinct names of tensors, found '{name}' twice")
-        seen.add(name)
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise VerifyException(f"expected distinct names of tensors, found '{twice[0]}' twice")
 
 
 @verifies(TensorOp)

@@ -157,31 +157,22 @@ class Names(Written):
             printer.print_list(attribute, lambda name: printer.print_string_literal(name.data))
 
 
-class _Names:
-    """Names in the order of their first use."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
-
-    def __call__(self, name: str) -> int:
-        return self.numbers.setdefault(name, len(self.numbers))
-
-
 def parse_rows(parser: Parser) -> tuple[list[str], list[str], list[Row]]:
     """`{load "a" tile 0 from [input] "x" during [-1, 1) ... store ...}`."""
-    layers, inputs = _Names(), _Names()
+    layers, inputs = dict[str, int](), dict[str, int]()  # numbers by name, in the order of first use
     rows: list[Row] = []
     parser.parse_punctuation("{")
     while parser.parse_optional_punctuation("}") is None:
         rows.append(_parse_row(parser, layers, inputs))
-    return list(layers.numbers), list(inputs.numbers), rows
+    return list(layers), list(inputs), rows
 
 
-def _parse_row(parser: Parser, layers: _Names, inputs: _Names) -> Row:
+def _parse_row(parser: Parser, layers: dict[str, int], inputs: dict[str, int]) -> Row:
     kind = next((kind for word, kind in _WORDS.items() if parser.parse_optional_keyword(word)), None)
     if kind is None:
         parser.raise_error("expected load, store or }")
-    layer = layers(parser.parse_str_literal())
+    name = parser.parse_str_literal()
+    layer = layers.setdefault(name, len(layers))
     tile, source = 0, -1
     if kind == LOAD and parser.parse_optional_keyword("weights"):
         kind = WEIGHTS
@@ -190,8 +181,9 @@ def _parse_row(parser: Parser, layers: _Names, inputs: _Names) -> Row:
     if kind == LOAD:
         parser.parse_keyword("from")
         external = parser.parse_optional_keyword("input") is not None
-        name = parser.parse_str_literal()
-        source = -1 - inputs(name) if external else layers(name)
+        known, name = inputs if external else layers, parser.parse_str_literal()
+        number = known.setdefault(name, len(known))
+        source = -1 - number if external else number
     parser.parse_keyword("during")
     parser.parse_punctuation("[")
     start = parse_number(parser)

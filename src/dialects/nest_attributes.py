@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from math import isfinite
 from typing import Self, TypeVar
 
 from xdsl.ir import Data
@@ -143,15 +142,14 @@ class ValuesAttr(NamedAttr[int | float]):
 
     @staticmethod
     def value_text(value: float) -> str:
-        return _number(value)
+        return number_text(value).replace("-inf", "neg_inf")
 
 
 _NAMED = {"inf": float("inf"), "neg_inf": float("-inf"), "nan": float("nan")}
 
 
-def _number(value: float) -> str:
-    if isinstance(value, float) and not isfinite(value):
-        return "nan" if value != value else "inf" if value > 0 else "neg_inf"
+def number_text(value: float) -> str:
+    """Text that reads back as the same number; a float has a point, also before an exponent, as MLIR spells it."""
     text = repr(value)
     mantissa, exponent, power = text.partition("e")
     return f"{mantissa}.0e{power}" if exponent and "." not in mantissa else text

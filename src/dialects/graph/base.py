@@ -3,7 +3,6 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from math import isinf, isnan
 from typing import Any
 
 from xdsl.dialects.builtin import I64, DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, TensorType, f32, f64, i64
@@ -19,6 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ...algebra.element import is_float, limits
+from ..nest_attributes import number_text
 from ..properties import PlainOp
 from ..syntax import Written
 from ..types import Tensor, dtype_of, element_of, is_element_type, shape_of, tensor_type
@@ -151,18 +151,8 @@ def real(value: float) -> FloatAttr:
     return FloatAttr(float(value), f64)
 
 
-def print_real(value: float) -> str:
-    """Text of a number that reads back as the same number: `0.1`, `1.0e-05`, `-inf`, `nan`."""
-    if isnan(value):
-        return "nan"
-    if isinf(value):
-        return "inf" if value > 0 else "-inf"
-    text = repr(value)
-    return text.replace("e", ".0e") if "e" in text and "." not in text else text
-
-
 def parse_real(parser: Parser) -> float:
-    """A number as `print_real` writes it, or an integer."""
+    """A number such as `0.1`, `1.0e-05`, `-inf` or `nan`, or an integer."""
     sign = -1.0 if parser.parse_optional_punctuation("-") else 1.0
     word = parser.parse_optional_keyword("inf") or parser.parse_optional_keyword("nan")
     if word is not None:
@@ -180,7 +170,7 @@ class Number(Written):
         return real(parse_real(parser))
 
     def write(self, attribute: FloatAttr, printer: Printer) -> None:
-        printer.print_string(print_real(attribute.value.data))
+        printer.print_string(number_text(attribute.value.data))
 
 
 def check_tensor(value: SSAValue, what: str) -> Tensor:

@@ -57,8 +57,9 @@ class GroupOp(IRDLOperation, ABC):
         if not outputs:
             raise VerifyException("expected at least one result")
 
-    def print_body(self, printer: Printer) -> None:
+    def print(self, printer: Printer) -> None:
         """`(%a = %x : type, ...) -> (types) attributes {...} {body}`."""
+        printer.print_string(" ")
         print_captured(self.body, self.inputs, printer)
         printer.print_string(" -> ")
         with printer.in_parens():
@@ -67,14 +68,14 @@ class GroupOp(IRDLOperation, ABC):
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)
 
-    @staticmethod
-    def parse_body(parser: Parser) -> tuple[Sequence[SSAValue], Sequence[Attribute], dict[str, Attribute], Region]:
-        """Operands, result types, attributes and body, as `print_body` writes them."""
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """See `print`."""
         arguments, operands = parse_captured(parser)
         parser.parse_punctuation("->")
         results = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-        attributes = parse_attributes(parser)
-        return operands, results, attributes, parser.parse_region(arguments)
+        attributes, body = parse_attributes(parser), parser.parse_region(arguments)
+        return cls.create(operands=operands, result_types=results, attributes=attributes, regions=[body])
 
 
 def _list(types: Sequence[Attribute]) -> str:
@@ -112,16 +113,15 @@ class FusedGroupOp(GroupOp):
             raise VerifyException(f"expected from 1 to {most} tiles, found {tiles}")
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(f" tiles {self.tiles.value.data} ")
-        self.print_body(printer)
+        printer.print_string(f" tiles {self.tiles.value.data}")
+        super().print(printer)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         parser.parse_keyword("tiles")
         tiles = parser.parse_integer()
-        operands, results, attributes, body = cls.parse_body(parser)
-        op = cls(operands, results, body, tiles=tiles)
-        op.attributes |= attributes
+        op = super().parse(parser)
+        op.tiles = int_attr(tiles)
         return op
 
 
@@ -148,17 +148,6 @@ class LayerGroupOp(GroupOp):
         for op in self.members():
             if not isinstance(op, FusedGroupOp | ReshapeOp | WeightOp):
                 raise VerifyException(f"expected graph.fused_group, graph.reshape or graph.weight, found {op.name}")
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        self.print_body(printer)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        operands, results, attributes, body = cls.parse_body(parser)
-        op = cls(operands, results, body)
-        op.attributes |= attributes
-        return op
 
 
 @irdl_op_definition

@@ -3,7 +3,7 @@
 from math import ceil, inf, log2, prod, sqrt
 
 from xdsl.dialects.builtin import TensorType, UnitAttr, f32, i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop_def, prop_def
 
 from ..types import Tensor, element_of, shape_of, si8, tensor, tensor_type
@@ -44,22 +44,6 @@ class SoftmaxOp(LayerOp):
         "$x (`,` $mask^)? `axis` $axis (`scale` custom<Number>($scale)^)? (`bounded` $bounded^)? "
         "(`step` custom<Number>($step)^ `zero_point` $zero_point)? attr-dict `:` functional-type(operands, results)"
     )
-
-    def __init__(
-        self,
-        x: SSAValue,
-        mask: SSAValue | None = None,
-        *,
-        axis: int,
-        scale: float | None = None,
-        bounded: bool = False,
-        step: float | None = None,
-        zero_point: int | None = None,
-        element: Attribute = f32,
-    ):
-        quantised = {"step": step, "zero_point": zero_point}
-        result = tensor(shape_of(x), element)
-        super().__init__(x, mask, axis=axis, scale=scale, bounded=bounded, **quantised, result=result)
 
     def infer(self) -> Tensor:
         shape = shape_of(self.x)

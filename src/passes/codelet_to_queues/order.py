@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,14 +28,6 @@ later than their busiest unit could.
 """
 
 
-class Work(NamedTuple):
-    """What an instruction keeps busy: its unit, which works in order, and a resource (node or channel) for `cycles`."""
-
-    unit: int
-    resource: str
-    cycles: int
-
-
 @dataclass(frozen=True)
 class Timed:
     """Instructions in an order, for each place how many of each unit must be done before (0: any), and the last end."""
@@ -45,25 +36,18 @@ class Timed:
     needs: NDArray[np.int32]
     end_cycle: int
 
-    def waits(self) -> list[list[tuple[int, int]]]:
-        """For each place the (unit, count) pairs that are waited for."""
-        return [[(unit, count) for unit, count in enumerate(row) if count] for row in self.needs.tolist()]
-
 
 @dataclass(frozen=True)
 class Problem:
-    """The work of instructions, what they depend on, and how many each unit's queue takes (0: all)."""
+    """The work of instructions, what they depend on, and how many each unit's queue takes (0: all).
+
+    Rows of `work` are the unit of an instruction, which works in order, and the resource, a node or channel by number,
+    that it keeps busy for how many cycles.
+    """
 
     work: Ints
     before: Arrows
     depths: Ints
-
-    @classmethod
-    def of(cls, work: Sequence[Work], before: Arrows, depths: Sequence[int]) -> Problem:
-        """The same with a number for each resource."""
-        resources = {name: number for number, name in enumerate(dict.fromkeys(item.resource for item in work))}
-        rows = [(item.unit, resources[item.resource], item.cycles) for item in work]
-        return cls(np.array(rows, np.int64).reshape(-1, 3), before, np.array(depths, np.int64))
 
     def timed(self, order: Ints) -> Timed:
         """What instructions in this order wait for, and when they are done."""

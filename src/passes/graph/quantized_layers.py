@@ -139,7 +139,7 @@ def softmax(builder: Builder, op: graph.SoftmaxOp, goal: Goal | None) -> SSAValu
         bounded=bounded is not None,
         step=None if goal is None else float(np.float32(goal.scale)),
         zero_point=None if goal is None else goal.zero,
-        element=f32 if goal is None else goal.element,
+        result=tensor(shape_of(op.x), f32 if goal is None else goal.element),
     )
     return builder.emit(made)
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import Any
 
 from xdsl.dialects import func
 from xdsl.dialects.func import ReturnOp
@@ -146,7 +147,7 @@ class ScheduleLayers:
         found = list(dict.fromkeys(tuple(self._spread(value, shape)) for value in values))
         kind: Kind = "eltwise" if len(found) > 1 else "pointwise"
         flat = [item for items in found for item in items]
-        self.made[op.result] = self.table.layer(name, kind, shape, flat, operands=len(found)), shape
+        self._make(op, name, kind, shape, flat, operands=len(found))
 
     def _spread(self, value: SSAValue, shape: Shape) -> list[Source]:
         """`value` in the form `shape`, broadcast where it has fewer elements than the result."""
@@ -156,6 +157,12 @@ class ScheduleLayers:
         found = self.sources(value, given)
         pixels = given.channels == shape.channels and shape.height % given.height == shape.width % given.width == 0
         return [self.table.layer("repeated", "upsample" if pixels else "rearrange", shape, found)]
+
+    def _make(
+        self, op: graph.LayerOp, name: str, kind: Kind, shape: Shape, sources: Sequence[Source], **more: Any
+    ) -> None:
+        """Adds the layer that makes the result of an operation."""
+        self.made[op.result] = self.table.layer(name, kind, shape, sources, **more), shape
 
     def _anchor(self, name: str, op: graph.LayerOp) -> Sequence[SSAValue]:
         """Makes the layer of `op`; what else it reads, to be joined with the layer's map."""
@@ -173,9 +180,7 @@ class ScheduleLayers:
             case graph.ReduceOp():
                 self._reduce(name, op)
             case graph.ResizeOp():
-                shape = self.canonical(op.result)
-                found = self.table.layer(name, "upsample", shape, self.sources(op.x, self.canonical(op.x)))
-                self.made[op.result] = found, shape
+                self._make(op, name, "upsample", self.canonical(op.result), self.sources(op.x, self.canonical(op.x)))
             case graph.SoftmaxOp() | graph.LayerNormOp() | graph.StandardizeOp() | graph.LrnOp() | graph.BatchNormOp():
                 self._normalise(name, op)
                 return op.operands[1:]
@@ -206,27 +211,22 @@ class ScheduleLayers:
         shape, groups = self._plane(op.result), op.groups.value.data
         sources = self.sources(op.x, self._plane(op.x))
         kind: Kind = "group_conv" if groups > 1 else "conv"
-        number = self.table.layer(name, kind, shape, sources, kernel=kernel, stride=stride, groups=groups)
-        self.made[op.result] = number, shape
+        self._make(op, name, kind, shape, sources, kernel=kernel, stride=stride, groups=groups)
 
     def _pool(self, name: str, op: graph.PoolOp) -> None:
         kernel, stride = self._windows(op.kernel.get_values(), op.strides.get_values(), op.dilations.get_values())
-        shape = self._plane(op.result)
-        number = self.table.layer(
-            name, "pool", shape, self.sources(op.x, self._plane(op.x)), kernel=kernel, stride=stride
-        )
-        self.made[op.result] = number, shape
+        shape, sources = self._plane(op.result), self.sources(op.x, self._plane(op.x))
+        self._make(op, name, "pool", shape, sources, kernel=kernel, stride=stride)
 
     def _reduce(self, name: str, op: graph.ReduceOp) -> None:
         shape = self.canonical(op.result)
         given = self.canonical(op.x)
         if len(shape_of(op.x)) == 4 and tuple(op.axes.get_values()) == (2, 3):
             shape, size = Shape(given.channels, 1, 1), (given.height, given.width)
-            number = self.table.layer(name, "pool", shape, self.sources(op.x, given), kernel=size, stride=size)
+            self._make(op, name, "pool", shape, self.sources(op.x, given), kernel=size, stride=size)
         else:
             taps = max(1, prod(given) // max(1, prod(shape)))
-            number = self.table.layer(name, "rearrange", shape, self.sources(op.x, given), kernel=(taps, 1))
-        self.made[op.result] = number, shape
+            self._make(op, name, "rearrange", shape, self.sources(op.x, given), kernel=(taps, 1))
 
     def _normalise(self, name: str, op: graph.LayerOp) -> None:
         """One operation for each element; whole maps at once where it sums over rows or columns."""
@@ -238,8 +238,7 @@ class ScheduleLayers:
             axis = op.axis.value.data % rank
             first = rank >= 4 and given == self.canonical(value)
             across = axis == (1 if first else rank - 1) and not (first and not isinstance(op, graph.SoftmaxOp))
-        kind: Kind = "pointwise" if across else "rearrange"
-        self.made[op.result] = self.table.layer(name, kind, given, self.sources(value, given)), given
+        self._make(op, name, "pointwise" if across else "rearrange", given, self.sources(value, given))
 
     def _product(self, name: str, op: graph.GemmOp | graph.MatmulOp) -> None:
         """A matrix product: a 1x1 convolution of rows, or one with weights that another layer makes, in groups."""
@@ -262,8 +261,7 @@ class ScheduleLayers:
         weights = () if constant else self._weights(two, Shape(groups * filters, self._depth(op), 1))
         shape, kind = Shape(groups * filters, rows, 1), "group_conv" if groups > 1 else "conv"
         sources = self._turned(one, given) if turned else self.sources(one, given)
-        number = self.table.layer(name, kind, shape, sources, weights_from=weights, groups=groups)
-        self.made[op.result] = number, shape
+        self._make(op, name, kind, shape, sources, weights_from=weights, groups=groups)
 
     def _weights(self, value: SSAValue, shape: Shape) -> tuple[Source, ...]:
         """Layers whose maps are the weights `value`; a copy of what the network is given."""

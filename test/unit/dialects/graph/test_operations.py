@@ -7,7 +7,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects import graph
-from tilewright.dialects.graph.base import parse_real, print_real
+from tilewright.dialects.graph.base import parse_real
+from tilewright.dialects.nest_attributes import number_text
 from tilewright.dialects.types import si8, tensor, tensor_type, ui8
 
 
@@ -118,5 +119,5 @@ def test_numbers_read_back(number: float):
     from xdsl.context import Context
     from xdsl.parser import Parser
 
-    text = print_real(number)
+    text = number_text(number)
     assert str(parse_real(Parser(Context(), text))) == str(number)

@@ -6,9 +6,10 @@ import numpy as np
 
 from tilewright.frontends.acg import load_target
 from tilewright.passes.codelet_to_queues.isa import Binding, Isa
-from tilewright.passes.codelet_to_queues.order import Problem, Work
 from tilewright.passes.codelet_to_queues.price import Prices
 from tilewright.passes.codelet_to_queues.timed import Arrows
+
+from .works import Work, problem_of
 
 ISA = Isa(load_target("cocco_npu"))
 LOAD, STORE = (ISA.copies(*ends)[0] for ends in (("DRAM", "GBUF"), ("GBUF", "DRAM")))
@@ -38,7 +39,7 @@ class Timed:
 
     def end_cycle(self) -> int:
         nothing = Arrows(np.zeros(len(self.work) + 1, np.int64), np.zeros(0, np.int32))
-        problem = Problem.of(self.work, nothing, [unit.depth for unit in self.isa.machine.units])
+        problem = problem_of(self.work, nothing, [unit.depth for unit in self.isa.machine.units])
         needs = np.zeros((len(self.work), len(self.isa.units)), np.int32)
         for row, waits in zip(needs, self.waits, strict=True):
             row[[unit for unit, _ in waits]] = [count for _, count in waits]

@@ -8,7 +8,9 @@ import pytest
 
 from tilewright.passes.codelet_to_queues import dependences
 from tilewright.passes.codelet_to_queues.dependences import Span, Touches
-from tilewright.passes.codelet_to_queues.order import Problem, Timed, Work
+from tilewright.passes.codelet_to_queues.order import Problem, Timed
+
+from .works import Work, problem_of, waits_of
 
 Accesses = tuple[list[Span], list[Span]]
 
@@ -36,11 +38,11 @@ def random_spans(rng: random.Random, most: int) -> list[Span]:
     return spans
 
 
-def problem_of(work: list[Work], accesses: list[Accesses]) -> Problem:
+def problem_with(work: list[Work], accesses: list[Accesses]) -> Problem:
     touches = Touches()
     for reads, writes in accesses:
         touches.add(reads, writes)
-    return Problem.of(work, touches.dependences(), [0] * (1 + max(item.unit for item in work)))
+    return problem_of(work, touches.dependences(), [0] * (1 + max(item.unit for item in work)))
 
 
 def test_dependences_are_the_same_by_sorted_ends_and_by_a_table_of_bytes(monkeypatch: pytest.MonkeyPatch):
@@ -71,7 +73,7 @@ def clashes_of(accesses: list[Accesses]) -> list[list[int]]:
 
 def check(timed: Timed, work: list[Work], clashes: list[list[int]]) -> list[int]:
     """The order, in which whatever clashes is done before, by what is waited for and by the order of units."""
-    order, waits = timed.order.tolist(), timed.waits()
+    order, waits = timed.order.tolist(), waits_of(timed)
     done_before: list[set[int]] = [set() for _ in work]
     last: dict[int, int] = {}
     numbers: dict[tuple[int, int], int] = {}
@@ -94,7 +96,7 @@ def test_conflicting_accesses_are_ordered(seed: int):
     rng = random.Random(seed)
     accesses = [(random_spans(rng, 2), random_spans(rng, 1)) for _ in range(80)]
     work = [Work(unit := rng.randrange(3), f"R{min(unit, 1)}", rng.randint(1, 30)) for _ in accesses]
-    problem, clashes = problem_of(work, accesses), clashes_of(accesses)
+    problem, clashes = problem_with(work, accesses), clashes_of(accesses)
     program = check(problem.timed(np.arange(len(work))), work, clashes)
     for in_order in (frozenset[int](), frozenset((0, 1))):
         for found in islice(problem.list_schedules(in_order), 2):
@@ -107,7 +109,7 @@ def test_conflicting_accesses_are_ordered(seed: int):
 
 def waits(units: list[int], accesses: list[Accesses]) -> list[list[tuple[int, int]]]:
     work = [Work(unit, str(unit), 1) for unit in units]
-    return problem_of(work, accesses).timed(np.arange(len(units))).waits()
+    return waits_of(problem_with(work, accesses).timed(np.arange(len(units))))
 
 
 def test_waits_that_follow_from_others_are_left_out():
@@ -150,7 +152,7 @@ def test_what_a_long_chain_depends_on_goes_first():
         place = Span(0, 10 * (tile % 2), 10 * (tile % 2) + 10)
         accesses += [([], [place]), ([place], [place]), ([place], [])]
         work += [Work(0, "vector", 2), Work(1, "matrix", 9), Work(0, "vector", 4)]
-    order = next(problem_of(work, accesses).list_schedules(frozenset()))
+    order = next(problem_with(work, accesses).list_schedules(frozenset()))
     vector = [number for number in order if work[number].unit == 0]
     assert vector[:4] == [0, 3, 2, 6]
 
@@ -169,7 +171,7 @@ def test_by_tail_a_short_load_goes_before_long_ones():
     for tile in range(2):
         accesses.append(([Span(0, 100 * tile, 100 * tile + 90), shared], []))
         work.append(Work(1, "vector", 8))
-    problem = problem_of(work, accesses)
+    problem = problem_with(work, accesses)
     ends = [
         problem.timed(next(problem.list_schedules(frozenset(), by_tail=by_tail))).end_cycle for by_tail in (False, True)
     ]
@@ -182,7 +184,7 @@ def test_priorities_that_are_moved_at_random_end_some_programs_sooner():
         rng = random.Random(seed)
         accesses = [(random_spans(rng, 2), random_spans(rng, 1)) for _ in range(60)]
         work = [Work(unit := rng.randrange(3), f"R{unit}", rng.randint(1, 90)) for _ in accesses]
-        problem = problem_of(work, accesses)
+        problem = problem_with(work, accesses)
         found = problem.best(frozenset((0,)))
         check(found, work, clashes_of(accesses))
         assert found.order.tolist() == problem.best(frozenset((0,))).order.tolist()
