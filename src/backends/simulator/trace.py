@@ -4,11 +4,13 @@ A row of layers, where the program knows its layers, then a row per unit with a 
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from ...files import make_folder, replacing
+from ...machine import Machine
 from ...machine.layer_table import LayerTable
 from .layers import Advance, layer_events
 from .schedule import Issue
@@ -28,27 +30,54 @@ class TracedLayers:
         return {"layer": self.table.layers[self.numbers[instruction]].name} if self.numbers else {}
 
 
+@dataclass(frozen=True)
+class Slice:
+    """Something that a unit or link, by the name of its row, did for an instruction."""
+
+    row: str
+    name: str
+    index: int
+    start_cycle: int
+    end_cycle: int
+    more: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    def event(self, thread: int, scale: float, layers: TracedLayers) -> dict[str, object]:
+        """The event of a row; `scale` is a cycle in microseconds."""
+        args = {"instruction": self.index} | layers.of(self.index) | dict(self.more)
+        times = {"ts": self.start_cycle * scale, "dur": (self.end_cycle - self.start_cycle) * scale}
+        return {"ph": "X", "pid": 1, "tid": thread, "name": self.name, **times, "args": args}
+
+
 def write_trace(path: Path, stream: Stream, issues: Sequence[Issue], layers: TracedLayers) -> None:
     """Writes the trace events of a run; a slice's arguments tell its layer, cycles, ops, bytes and addresses."""
-    scale = 1e6 / stream.machine.frequency_hz
+    rows = [unit.name for unit in stream.machine.units]
+    slices = (_slice(stream, issue) for issue in issues)
+    write_events(path, stream.machine, rows, layers, slices)
+
+
+def write_events(
+    path: Path, machine: Machine, rows: Sequence[str], layers: TracedLayers, slices: Iterable[Slice]
+) -> None:
+    """Writes a row of layers, where the program knows its layers, then `rows` with slices."""
+    scale = 1e6 / machine.frequency_hz
+    numbers = {name: number + 1 for number, name in enumerate(rows)}
+    process = {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": machine.name}}
+    threads = (
+        {"ph": "M", "pid": 1, "tid": number, "name": "thread_name", "args": {"name": name}}
+        for name, number in numbers.items()
+    )
+    events = (one.event(numbers[one.row], scale, layers) for one in slices)
     make_folder(path.parent)
-    with replacing(path) as place, place.open("w") as stream_out:
-        stream_out.write('{"displayTimeUnit": "ns", "traceEvents": [\n')
-        stream_out.write(_event({"ph": "M", "pid": 1, "name": "process_name", "args": {"name": stream.machine.name}}))
-        for number, unit in enumerate(stream.machine.units):
-            args = {"name": unit.name}
-            row = {"ph": "M", "pid": 1, "tid": number + 1, "name": "thread_name", "args": args}
-            stream_out.write(",\n" + _event(row))
-        for event in layer_events(layers.table, layers.stretches, scale):
-            stream_out.write(",\n" + _event(event))
-        for issue in issues:
-            stream_out.write(",\n" + _event(_slice(stream, issue, scale, layers)))
-        stream_out.write("\n]}\n")
+    with replacing(path) as place, place.open("w") as written:
+        written.write('{"displayTimeUnit": "ns", "traceEvents": [\n' + json.dumps(process))
+        for event in chain(threads, layer_events(layers.table, layers.stretches, scale), events):
+            written.write(",\n" + json.dumps(event))
+        written.write("\n]}\n")
 
 
-def _slice(stream: Stream, issue: Issue, scale: float, layers: TracedLayers) -> dict[str, object]:
+def _slice(stream: Stream, issue: Issue) -> Slice:
     plan = stream.plans[issue.index]
-    args = {"instruction": issue.index, "start_cycle": issue.start_cycle} | layers.of(issue.index)
+    args: dict[str, object] = {"start_cycle": issue.start_cycle}
     name = "nothing"
     if plan.bound is not None:
         name = plan.bound.mnemonic.name
@@ -56,20 +85,9 @@ def _slice(stream: Stream, issue: Issue, scale: float, layers: TracedLayers) -> 
         for touch, address in zip(plan.touches, stream.addresses[issue.index], strict=False):
             memory = stream.machine.memories[touch.memory].name
             args[touch.operand] = f"{memory}[{address:#x}], {touch.byte_count} bytes"
-    return {
-        "ph": "X",
-        "pid": 1,
-        "tid": stream.units[issue.index] + 1,
-        "name": name,
-        "ts": issue.start_cycle * scale,
-        "dur": (issue.end_cycle - issue.start_cycle) * scale,
-        "args": args,
-    }
+    unit = stream.machine.units[stream.units[issue.index]].name
+    return Slice(unit, name, issue.index, issue.start_cycle, issue.end_cycle, args)
 
 
 def _extents(extents: dict[str, int]) -> str:
     return " ".join(f"{dim}={count}" for dim, count in extents.items() if count != 1)
-
-
-def _event(event: Mapping[str, object]) -> str:
-    return json.dumps(event)

@@ -1,5 +1,6 @@
 """`codelet-allocate`: byte addresses of tensors and locals."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -14,7 +15,7 @@ from ...dialects.codelet_rules import surrogate
 from ...dialects.types import Role
 from ...machine import Machine, Memory
 from ..codelet_to_queues.locals import copies_bytes, place_locals
-from ..codelet_to_queues.read import read_codelet, read_tensors, tensor_bytes, tensor_lives
+from ..codelet_to_queues.read import locals_of, read_codelet, read_tensors, tensor_bytes, tensor_lives
 from ..codelet_to_queues.tree import Codelet
 from .lives import Lives
 from .placement import allocate_on_chip
@@ -91,17 +92,17 @@ def allocate_locals(machine: Machine, program: ProgramOp) -> None:
         ends = _ends(machine, [tensors.roots[value] for op in inside for value in op.tensors])
         bases |= dict.fromkeys(inside, ends)
     for number, op in enumerate(program.codelets):
-        codelet, locals_ = read_codelet(op, tensors, allocated=False)
-        if locals_ and all(local.slots is not None for local in locals_):
+        codelet = read_codelet(op, tensors, allocated=False)
+        locals_ = locals_of(op, codelet)
+        if locals_ and all(local.slots is not None for local in locals_.values()):
             continue
-        first = len(codelet.surrogates) - len(locals_)
         for memory in machine.memories:
             base = bases.get(op, {}).get(memory.name, 0)
             placed = place_locals(codelet, memory.name, memory.capacity_bytes - base, memory.align_bytes)
             if isinstance(placed, int):
                 _require(codelet, memory, base + placed, base)
             else:
-                _assign(codelet, memory, placed, locals_, first, base, at_top=number % 2 == 1)
+                _assign(codelet, memory, placed, locals_, base, at_top=number % 2 == 1)
 
 
 def _ends(machine: Machine, roots: list[TensorOp]) -> dict[str, int]:
@@ -119,8 +120,7 @@ def _assign(
     codelet: Codelet,
     memory: Memory,
     placed: dict[int, tuple[int, ...]],
-    locals_: list[LocalOp],
-    first: int,
+    locals_: Mapping[int, LocalOp],
     base: int,
     *,
     at_top: bool,
@@ -129,7 +129,7 @@ def _assign(
     room = memory.capacity_bytes - end
     shift = room // memory.align_bytes * memory.align_bytes if at_top else base
     for index, slots in placed.items():
-        locals_[index - first].addresses = DenseArrayBase.from_list(i64, [slot + shift for slot in slots])
+        locals_[index].addresses = DenseArrayBase.from_list(i64, [slot + shift for slot in slots])
 
 
 def _require(codelet: Codelet, memory: Memory, demand: int, base: int) -> None:

@@ -44,7 +44,7 @@ class CodeletVerifyPass(ModulePass):
             check_views(program)
             tensors = read_tensors(program)
             check_tensors(program, tensors)
-            codelets = {inner: read_codelet(inner, tensors)[0] for inner in program.codelets}
+            codelets = {inner: read_codelet(inner, tensors) for inner in program.codelets}
             for inner, codelet in codelets.items():
                 check_meanings(machine, codelet)
                 turns = isinstance(inner.parent_op(), FusedOp)

@@ -20,7 +20,7 @@ def codelets(op: ModuleOp) -> Iterator[tuple[Tensors, CodeletOp]]:
 
 def fits(machine: Machine, tensors: Tensors, op: CodeletOp) -> bool:
     """Whether there are addresses for all locals in every memory."""
-    codelet, _ = read_codelet(op, tensors, allocated=False)
+    codelet = read_codelet(op, tensors, allocated=False)
     return not any(
         isinstance(place_locals(codelet, memory.name, memory.capacity_bytes, memory.align_bytes), int)
         for memory in machine.memories

@@ -17,7 +17,7 @@ from ...dialects.codelet_rules import surrogate
 from ...machine import Machine, Memory
 from ...remembered import remembered
 from ..codelet_to_queues.locals import place_locals
-from ..codelet_to_queues.read import Tensors, read_codelet, read_tensors, tensor_bytes
+from ..codelet_to_queues.read import Tensors, locals_of, read_codelet, read_tensors, tensor_bytes
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,11 @@ class Lives:
     tensors: Tensors = field(init=False)
     moments: list[Operation] = field(init=False)
     lives: dict[TensorOp, tuple[int, int]] = field(init=False)
-    _placed: dict[tuple[CodeletOp, str], Scratch] = field(init=False)
 
     def __post_init__(self) -> None:
         self.tensors = read_tensors(self.program)
         self.moments = [op for op in self.program.body.block.ops if isinstance(op, CodeletOp | FusedOp)]
-        self.lives, self._placed = {}, {}
+        self.lives = {}
         for moment, op in enumerate(self.moments):
             for codelet in codelets_of(op):
                 for value in codelet.tensors:
@@ -141,22 +140,18 @@ class Lives:
                 used[moment] += size
         return used
 
-    def _scratch(self, codelet: CodeletOp, memory: Memory) -> Scratch:
-        key = codelet, memory.name
-        if key not in self._placed:
-            self._placed[key] = Scratch(*self._locals(codelet, memory))
-        return self._placed[key]
-
-    def _locals(self, op: CodeletOp, memory: Memory) -> tuple[dict[LocalOp, tuple[int, ...]], int]:
+    @remembered
+    def _scratch(self, op: CodeletOp, memory: Memory) -> Scratch:
+        """The locals of a codelet."""
         if not any(isinstance(inner, LocalOp) for inner in op.walk()):
-            return {}, 0
-        codelet, locals_ = read_codelet(op, self.tensors, allocated=False)
+            return Scratch({}, 0)
+        codelet = read_codelet(op, self.tensors, allocated=False)
         placed = place_locals(codelet, memory.name, memory.capacity_bytes, memory.align_bytes)
         if isinstance(placed, int):
-            return {}, placed
-        first = len(codelet.surrogates) - len(locals_)
+            return Scratch({}, placed)
+        locals_ = locals_of(op, codelet)
         ends = (slots[-1] + codelet.surrogates[index].size_bytes for index, slots in placed.items())
-        return {locals_[index - first]: slots for index, slots in placed.items()}, max(ends, default=0)
+        return Scratch({locals_[index]: slots for index, slots in placed.items()}, max(ends, default=0))
 
 
 def codelets_of(op: Operation) -> list[CodeletOp]:

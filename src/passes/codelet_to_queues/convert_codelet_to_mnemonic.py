@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, TensorType, i64
@@ -58,28 +57,24 @@ def convert(machine: Machine, program: ProgramOp, *, schedule: bool = True) -> m
     tensors = read_tensors(program)
     emitter = Emitter(machine)
     table: list[mnemonic.TensorOp] = []
-    regions: list[tuple[list[_Region], range]] = []
+    regions: list[tuple[TensorOp, range]] = []
     groups = _group_names(program)
     for op in program.body.block.ops:
         if isinstance(op, CodeletOp):
-            emitter.codelet(read_codelet(op, tensors)[0])
+            emitter.codelet(read_codelet(op, tensors))
         elif isinstance(op, FusedOp):
             first = emitter.count
             inside = [inner for inner in op.codelets if isinstance(inner, CodeletOp)]
             names = [groups.get(nodes_of(inner), "") for inner in inside]
-            emitter.turns(names, [read_codelet(inner, tensors)[0] for inner in inside], op.ranges())
-            regions.append((_regions(tensors, inside), range(first, emitter.count)))
+            emitter.turns(names, [read_codelet(inner, tensors) for inner in inside], op.ranges())
+            regions += [(root, range(first, emitter.count)) for root in _regions(tensors, inside)]
         elif isinstance(op, TensorOp) and surrogate(op.result).memory in machine.offchip:
             table.append(_tensor(op))
     emitted = emitter.finish(schedule=schedule)
     predicted = _modelled(program) | emitted.predicted
     made = mnemonic.ProgramOp(program.sym_name.data, table, pack(machine, emitted.code), predicted)
     set_layers(made, emitted.layers)
-    found = [
-        _region(region, [emitted.places[number] for number in numbers])
-        for inside, numbers in regions
-        for region in inside
-    ]
+    found = [_region(root, [emitted.places[number] for number in numbers]) for root, numbers in regions]
     if found:
         made.attributes["regions"] = ArrayAttr(found)
     return made
@@ -102,29 +97,19 @@ def _group_names(program: ProgramOp) -> dict[tuple[str, ...], str]:
     return found
 
 
-class _Region(NamedTuple):
-    name: StringAttr
-    memory: str
-    start: int
-    bytes: int
-
-
-def _regions(tensors: Tensors, codelets: list[CodeletOp]) -> list[_Region]:
+def _regions(tensors: Tensors, codelets: list[CodeletOp]) -> list[TensorOp]:
     """The tensors on chip of a fused group."""
     roots = dict.fromkeys(tensors.roots[value] for codelet in codelets for value in codelet.tensors)
-    return [
-        _Region(op.tensor_name, surrogate(op.result).memory, op.address.value.data, tensor_bytes(op))
-        for op in roots
-        if op.role.data == Role.TEMP and op.address is not None and op.ring is not None
-    ]
+    return [op for op in roots if op.role.data == Role.TEMP and op.address is not None and op.ring is not None]
 
 
-def _region(region: _Region, places: Sequence[int]) -> DictionaryAttr:
-    """A region, used by the instructions at these places, from the first of them to the last."""
+def _region(op: TensorOp, places: Sequence[int]) -> DictionaryAttr:
+    """A tensor on chip, used by the instructions at these places, from the first of them to the last."""
+    assert op.address is not None
     first, last = min(places, default=0), max(places, default=-1) + 1
-    numbers = {"start": region.start, "bytes": region.bytes, "first": first, "last": last}
+    numbers = {"start": op.address.value.data, "bytes": tensor_bytes(op), "first": first, "last": last}
     entry: dict[str, Attribute] = {key: IntegerAttr(value, i64) for key, value in numbers.items()}
-    return DictionaryAttr({"name": region.name, "memory": StringAttr(region.memory)} | entry)
+    return DictionaryAttr({"name": op.tensor_name, "memory": StringAttr(surrogate(op.result).memory)} | entry)
 
 
 def _tensor(op: TensorOp) -> mnemonic.TensorOp:

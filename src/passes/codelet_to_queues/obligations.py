@@ -4,7 +4,7 @@ Loop `l` of a codelet has two variables: `i<l>`, its iteration, and `e<l>`, how 
 piece has: the loop's step, or what is left for the last piece.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -90,27 +90,6 @@ def build_problem(machine: Machine, codelet: Codelet) -> Problem:
 def build_placements(machine: Machine, codelet: Codelet) -> Problem:
     """Only capacity, alignment and disjointness: for codelets whose indices are looked at turn by turn (`held`)."""
     return _Builder(machine, codelet).build_placements()
-
-
-def points(pieces: tuple[Piece, ...]) -> Iterator[dict[str, int]]:
-    """All points of the loops, by running them; for tiny codelets."""
-
-    def walk(index: int, point: dict[str, int]) -> Iterator[dict[str, int]]:
-        if index == len(pieces):
-            yield dict(point)
-            return
-        piece = pieces[index]
-        iteration = 0
-        while True:
-            point[piece.iteration] = iteration
-            left = piece.left.evaluate(point)
-            if left < 1:
-                return
-            point[piece.extent] = min(piece.step, left)
-            yield from walk(index + 1, point)
-            iteration += 1
-
-    return walk(0, {})
 
 
 def _variable(name: str) -> Affine:

@@ -133,8 +133,14 @@ def written_arguments(op: CodeletOp) -> list[SSAValue]:
     return found
 
 
-def read_codelet(op: CodeletOp, tensors: Tensors, *, allocated: bool = True) -> tuple[Codelet, list[LocalOp]]:
-    """A codelet as data, and the op of each local in the order of its surrogates.
+def locals_of(op: CodeletOp, codelet: Codelet) -> dict[int, LocalOp]:
+    """The locals of a codelet by their places among its surrogates."""
+    places = (place for place, one in enumerate(codelet.surrogates) if one.axes is not None)
+    return dict(zip(places, (inner for inner in op.walk() if isinstance(inner, LocalOp)), strict=True))
+
+
+def read_codelet(op: CodeletOp, tensors: Tensors, *, allocated: bool = True) -> Codelet:
+    """A codelet as data.
 
     Without `allocated`, addresses that are still open are 0 (as many as there are copies); with it they are an error
     (`TilewrightError`, kind `program`).
@@ -149,9 +155,8 @@ class _Reader:
         self.allocated = allocated
         self.surrogates: list[Surrogate] = []
         self.index: dict[SSAValue, int] = {}
-        self.locals: list[LocalOp] = []
 
-    def read(self) -> tuple[Codelet, list[LocalOp]]:
+    def read(self) -> Codelet:
         for arg, value in zip(self.op.body.block.args, self.op.tensors, strict=True):
             made = self._tensor(value)
             if value in self.tensors.rows:
@@ -159,8 +164,7 @@ class _Reader:
                 continue
             self._add(arg, replace(made, ring=self._ring(value, self.tensors.roots[value])))
         body = self._body(self.op.body.block)
-        found = Codelet(self.op.sym_name.data, self.op.dims.data, tuple(self.surrogates), body, nodes_of(self.op))
-        return found, self.locals
+        return Codelet(self.op.sym_name.data, self.op.dims.data, tuple(self.surrogates), body, nodes_of(self.op))
 
     def _add_rows(self, arg: SSAValue, made: Surrogate, op: RowsOp) -> None:
         """Rows of a table, and the index, which no value of the codelet stands for, in the shape of the rows."""
@@ -238,7 +242,6 @@ class _Reader:
         slots = (0,) * op.buffers.value.data if op.slots is None else op.slots
         name = op.accesses.data[0].data.partition("[")[0]
         self._add(op.result, _make(name, surrogate(op.result), slots, op))
-        self.locals.append(op)
         return Define(self.index[op.result])
 
     def _issue(self, op: ComputeOp) -> Issue:

@@ -60,7 +60,7 @@ def convert(machine: Machine, program: ProgramOp, resources: Resources) -> Instr
         if isinstance(op, FusedOp):
             raise TilewrightError("target", f"group @{op.sym_name.data}", "codelets one after another", "turns")
         if isinstance(op, CodeletOp):
-            emitter.codelet(read_codelet(op, tensors)[0])
+            emitter.codelet(read_codelet(op, tensors))
         elif isinstance(op, TensorOp) and op.address is not None:
             table.append(_placed(op))
             bump.end = max(bump.end, op.address.value.data + tensor_bytes(op))

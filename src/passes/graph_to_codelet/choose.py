@@ -105,7 +105,7 @@ def _placed(isa: StageIsa, work: Work, tiles: Tiles) -> Codelet:
     op = LayerBuilder(isa, work, tiles).build()
     roots = {value: value.owner for value in op.tensors if isinstance(value.owner, TensorOp)}
     written = frozenset(roots[value] for value in op.tensors if value is work.result.tensor)
-    codelet, _ = read_codelet(op, Tensors(roots, written, {}), allocated=False)
+    codelet = read_codelet(op, Tensors(roots, written, {}), allocated=False)
     op.erase()
     surrogates = list(codelet.surrogates)
     for memory in isa.machine.memories:

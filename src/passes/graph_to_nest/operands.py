@@ -149,7 +149,6 @@ def read_narrow(group: nest.GroupOp, machine: Machine) -> None:
         Rewriter.insert_op(found, InsertPoint.before(reader))
         kernel = kernel_of(found, group.buffers())
         if any(match(kernel, capability) for node in machine.computes for capability in node.capabilities):
-            found.result.name_hint = reader.result.name_hint
             reader.result.replace_all_uses_with(found.result)
             Rewriter.erase_op(reader)
             Rewriter.erase_op(cast)
@@ -187,4 +186,4 @@ def _joined(cast: nest.KernelOp, reader: nest.KernelOp) -> nest.KernelOp:
         name: cast.inputs[0] if value is cast.result else value for name, value in reader.operands_by_name.items()
     }
     init = None if reader.init is cast.result else reader.init
-    return nest.KernelOp(reader.sym_name.data, reader.statement.data, operands, reader.result.type, init=init)
+    return reader.like(reader.statement.data, init, operands=operands)

@@ -20,7 +20,7 @@ from ..layers import advances, layer_figures
 from ..placing import offchip_storage
 from ..result import SimulationResult, make_result
 from ..schedule import Issue
-from ..trace import TracedLayers
+from ..trace import TracedLayers, write_events
 from .actions import Step, steps
 from .array import MAX_POINTS, ArrayRun, Tile, tiles
 from .chip import Chip, points
@@ -29,7 +29,7 @@ from .permute import Permute, check, permute
 from .reach import reach as reached
 from .reach import spans
 from .state import RunState
-from .timeline import Timeline, write_trace
+from .timeline import Timeline
 from .vector import VectorRun
 
 if TYPE_CHECKING:
@@ -280,7 +280,8 @@ def simulate_loops(program: Program, inputs: Inputs, options: SimulationOptions)
     traced = TracedLayers(program.layer_table, numbers, advances(ends) if numbers else ())
     layers = layer_figures(machine, traced.table, traced.stretches, parts) if numbers else ()
     if options.trace is not None:
-        write_trace(options.trace, machine, state.time.slices, traced)
+        rows = sorted({item.row for item in state.time.slices})
+        write_events(options.trace, machine, rows, traced, state.time.slices)
     issues = [Issue(item.index, item.start_cycle, item.end_cycle) for item in state.time.slices]
     return make_result(program, total, state.time.end, len(every), issues, [storage], layers, functional)
 

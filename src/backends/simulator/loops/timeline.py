@@ -8,28 +8,10 @@ what it wrote before has been stored.  Loads wait for the stores of groups befor
 instruction takes the engine that it configures a cycle, before the group starts.
 """
 
-import json
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
-from ....files import make_folder, write_file
-from ....machine import Machine
-from ..layers import layer_events
-from ..trace import TracedLayers
-
-
-@dataclass(frozen=True)
-class Slice:
-    """Something that a unit or link did, for traces."""
-
-    row: str
-    name: str
-    index: int
-    start_cycle: int
-    end_cycle: int
+from ..trace import Slice
 
 
 @dataclass
@@ -132,21 +114,3 @@ class Timeline:
             self.slices.append(Slice(row, name, index, start, end))
         self.end = max(self.end, end)
         return end
-
-
-def write_trace(path: Path, machine: Machine, slices: Sequence[Slice], layers: TracedLayers) -> None:
-    """A row of layers, one per engine and one for DRAM."""
-    rows = {name: number + 1 for number, name in enumerate(sorted({item.row for item in slices}))}
-    scale = 1e6 / machine.frequency_hz
-    events: list[dict[str, Any]] = [
-        {"ph": "M", "pid": 1, "tid": number, "name": "thread_name", "args": {"name": name}}
-        for name, number in rows.items()
-    ]
-    events += layer_events(layers.table, layers.stretches, scale)
-    for item in slices:
-        args = {"instruction": item.index} | layers.of(item.index)
-        place = {"ph": "X", "pid": 1, "tid": rows[item.row], "name": item.name, "args": args}
-        times = {"ts": item.start_cycle * scale, "dur": (item.end_cycle - item.start_cycle) * scale}
-        events.append(place | times)
-    make_folder(path.parent)
-    write_file(path, json.dumps({"displayTimeUnit": "ns", "traceEvents": events}))

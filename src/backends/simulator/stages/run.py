@@ -13,12 +13,11 @@ from ....machine.stages import kind_of
 from ...control_models import Inputs, SimulationOptions
 from ..energy import Counts, counts_of, full_cycles_of_ops, price_memories, total_of
 from ..layers import advances, layer_figures
-from ..loops.timeline import Slice, write_trace
 from ..memory import Storage
 from ..placing import offchip_storage
 from ..result import SimulationResult, make_result
 from ..schedule import Issue
-from ..trace import TracedLayers
+from ..trace import Slice, TracedLayers, write_events
 from ..traps import Trap
 from .chip import Chip, text_of
 
@@ -46,7 +45,8 @@ def simulate_stages(program: Program, inputs: Inputs, options: SimulationOptions
     ends = zip(numbers, end.tolist(), strict=True) if numbers else ()
     traced = TracedLayers(program.layer_table, numbers, advances(ends))
     if options.trace is not None:
-        write_trace(options.trace, program.machine, _slices(code, start, end, order), traced)
+        slices = _slices(code, start, end, order)
+        write_events(options.trace, program.machine, sorted({one.row for one in slices}), traced, slices)
     cycles = int(end.max(initial=0)) if options.timing else 0
     issues = [Issue(int(i), int(start[i]), int(end[i])) for i in order]
     layers = layer_figures(program.machine, traced.table, traced.stretches, parts) if numbers else ()

@@ -1,6 +1,7 @@
 """Z3 against enumeration of all iterations, on codelets that are right and codelets that are wrong by a little."""
 
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from tilewright.algebra.expr import Access
 from tilewright.algebra.parser import parse_expr, parse_statement
 from tilewright.frontends.acg import load_target
 from tilewright.passes.codelet_to_queues.locals import place_locals
-from tilewright.passes.codelet_to_queues.obligations import Problem, build_problem, points
+from tilewright.passes.codelet_to_queues.obligations import Piece, Problem, build_problem
 from tilewright.passes.codelet_to_queues.prove import refute
 from tilewright.passes.codelet_to_queues.tree import Codelet, Define, Issue, Loop, Node, Surrogate, Transfer
 
@@ -65,6 +66,27 @@ def spoiled(rng: random.Random, codelet: Codelet) -> Codelet:
         addresses = (*item.addresses[:-1], max(0, item.addresses[-1] + moved))
         items[index] = replace(item, addresses=addresses)
     return replace(codelet, surrogates=tuple(items))
+
+
+def points(pieces: tuple[Piece, ...]) -> Iterator[dict[str, int]]:
+    """All points of the loops, by running them; for tiny codelets."""
+
+    def walk(index: int, point: dict[str, int]) -> Iterator[dict[str, int]]:
+        if index == len(pieces):
+            yield dict(point)
+            return
+        piece = pieces[index]
+        iteration = 0
+        while True:
+            point[piece.iteration] = iteration
+            left = piece.left.evaluate(point)
+            if left < 1:
+                return
+            point[piece.extent] = min(piece.step, left)
+            yield from walk(index + 1, point)
+            iteration += 1
+
+    return walk(0, {})
 
 
 def holds_everywhere(problem: Problem) -> bool:

@@ -52,7 +52,7 @@ def missing(text: str) -> bool:
     program = parsed(text)
     tensors = read_tensors(program)
     try:
-        check_written(program, tensors, {op: read_codelet(op, tensors)[0] for op in program.codelets})
+        check_written(program, tensors, {op: read_codelet(op, tensors) for op in program.codelets})
     except TilewrightError as error:
         return error.kind == "refuted"
     return False
