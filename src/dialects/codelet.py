@@ -30,7 +30,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.ir import Attribute, Block, Dialect, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Dialect, Region, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -43,17 +43,16 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import CallableOpInterface, HasParent, IsolatedFromAbove, NoTerminator, Pure, SymbolOpInterface
+from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, Pure, SymbolOpInterface
 
-from . import codelet_attributes as syntax
 from .codelet_attributes import RoleAttr, SurrogateType
 from .codelet_compute import ComputeOp
 from .codelet_fused import FillOp, FusedOp, PartOp
 from .codelet_walks import ShadowOp, SpanOp
 from .nest_attributes import DimsAttr
 from .properties import PlainOp, RuledOp
-from .syntax import Body, Count, Counts, Texts, Word
-from .types import Role
+from .syntax import Body, Count, Counts, Texts, Word, parse_attributes, parse_captured, print_body, print_captured
+from .types import ProgramCallable, Role
 
 
 @irdl_op_definition
@@ -75,27 +74,6 @@ class RowsOp(RuledOp):
         super().__init__(operands=[table, index], result_types=[type])
 
 
-class ProgramCallable(CallableOpInterface):
-    """A program is called with its inputs and returns its outputs, as tensors in order of declaration."""
-
-    @classmethod
-    def get_callable_region(cls, op: Operation) -> Region:
-        return op.regions[0]
-
-    @classmethod
-    def get_argument_types(cls, op: Operation) -> tuple[Attribute, ...]:
-        return _types_of(op, Role.INPUT)
-
-    @classmethod
-    def get_result_types(cls, op: Operation) -> tuple[Attribute, ...]:
-        return _types_of(op, Role.OUTPUT)
-
-
-def _types_of(program: Operation, role: Role) -> tuple[Attribute, ...]:
-    inner = program.regions[0].block.ops
-    return tuple(t.result.type for t in inner if isinstance(t, TensorOp) and t.role.data == role)
-
-
 @irdl_op_definition
 class ProgramOp(RuledOp):
     """The tensors and codelets of a network, run in order."""
@@ -108,6 +86,11 @@ class ProgramOp(RuledOp):
 
     def __init__(self, name: str, body: Region) -> None:
         super().__init__(properties={"sym_name": StringAttr(name)}, regions=[body])
+
+    def types_of(self, role: Role) -> tuple[Attribute, ...]:
+        """The types of the tensors of a role, in order."""
+        tensors = (op for op in self.body.block.ops if isinstance(op, TensorOp))
+        return tuple(op.result.type for op in tensors if op.role.data == role)
 
     @property
     def codelets(self) -> "list[CodeletOp]":
@@ -179,10 +162,25 @@ class CodeletOp(PlainOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> "CodeletOp":
-        return syntax.parse_codelet(cls, parser)
+        """`@name dims {m = 4, ...} (%X = %x : type, ...) [attributes {...}] {body}`."""
+        name = parser.parse_symbol_name()
+        parser.parse_keyword("dims")
+        dims = DimsAttr(DimsAttr.parse_list(parser, parser.Delimiter.BRACES))
+        arguments, values = parse_captured(parser)
+        attributes, body = parse_attributes(parser), parser.parse_region(arguments)
+        properties = {"sym_name": name, "dims": dims}
+        return cls.create(operands=values, properties=properties, attributes=attributes, regions=[body])
 
     def print(self, printer: Printer) -> None:
-        syntax.print_codelet(self, printer)
+        """See `parse`."""
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(" dims {")
+        self.dims.print_list(printer)
+        printer.print_string("} ")
+        print_captured(self.body, self.tensors, printer)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        print_body(self.body, printer)
 
 
 @irdl_op_definition

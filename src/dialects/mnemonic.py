@@ -16,7 +16,6 @@ module that holds the machine's `acg.graph`:
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
 
 from xdsl.dialects.builtin import (
     BytesAttr,
@@ -32,7 +31,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, Block, Data, Dialect, Operation, Region, SpacedOpaqueSyntaxAttribute
+from xdsl.ir import Attribute, Block, Data, Dialect, Region, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     irdl_attr_definition,
     irdl_op_definition,
@@ -44,7 +43,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
-from xdsl.traits import CallableOpInterface, HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
+from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from ..algebra.blocked import BlockedLayout
@@ -54,7 +53,7 @@ from ..machine.packets import PacketIsa
 from .acg import graph_of, has_target
 from .nest_attributes import NamedAttr
 from .properties import PlainOp, figures_attr
-from .types import Role, Tensor, dtype_of, is_element_type
+from .types import ProgramCallable, Role, Tensor, dtype_of, is_element_type
 
 
 @irdl_attr_definition
@@ -195,22 +194,6 @@ class InstrOp(PlainOp):
         return codes
 
 
-class ProgramCallable(CallableOpInterface):
-    """A program is called with its inputs and gives its outputs, each in the order of their tensors."""
-
-    @classmethod
-    def get_callable_region(cls, op: Operation) -> Region:
-        return op.regions[0]
-
-    @classmethod
-    def get_argument_types(cls, op: Operation) -> tuple[Attribute, ...]:
-        return tuple(tensor.tensor for tensor in cast(ProgramOp, op).tensors(Role.INPUT))
-
-    @classmethod
-    def get_result_types(cls, op: Operation) -> tuple[Attribute, ...]:
-        return tuple(tensor.tensor for tensor in cast(ProgramOp, op).tensors(Role.OUTPUT))
-
-
 @irdl_op_definition
 class ProgramOp(PlainOp):
     """A program for the machine of the module's `acg.graph`: tensors, and instructions packed or written out.
@@ -245,6 +228,10 @@ class ProgramOp(PlainOp):
         """The tensors in order, of one role or all."""
         found = (op for op in self.body.walk() if isinstance(op, TensorOp))
         return tuple(op for op in found if role is None or op.role.data == role)
+
+    def types_of(self, role: Role) -> tuple[Attribute, ...]:
+        """The types of the tensors of a role, in order."""
+        return tuple(op.tensor for op in self.tensors(role))
 
     @property
     def instructions(self) -> tuple[InstrOp, ...]:

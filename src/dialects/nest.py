@@ -48,12 +48,11 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, Pure
 
 from ..algebra.expr import Statement
-from . import nest_syntax as syntax
 from .nest_attributes import BindingAttr, DimsAttr, StatementAttr, ValuesAttr
 from .nest_mapping import ComputeOp, ForOp, HoldOp, SpatialOp
-from .nest_syntax import NamedOperands, Signature
+from .nest_syntax import NamedOperands, Signature, parse_named, print_named
 from .properties import PlainOp, RuledOp
-from .syntax import Code, Numbers
+from .syntax import Code, Numbers, parse_attributes
 
 WORDS = StringAttr("words")
 """Value of the attribute `elements` of groups whose elements have no type: one word of each memory."""
@@ -240,10 +239,51 @@ class GroupOp(PlainOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> "GroupOp":
-        return syntax.parse_group(cls, parser)
+        """`@name dims {n = 1, ...} ins(X = %x, ...) -> types [attributes {...}] {body} [mapping {tree}]`."""
+        name = parser.parse_symbol_name()
+        parser.parse_keyword("dims")
+        dims = DimsAttr(DimsAttr.parse_list(parser, parser.Delimiter.BRACES))
+        parser.parse_keyword("ins")
+        start = parser.pos
+        names, operands = parse_named(parser)
+        end = parser.pos
+        parser.parse_punctuation("->")
+        types = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+        types = [parser.parse_type()] if types is None else types
+        attributes = parse_attributes(parser)
+        body = parser.parse_region()
+        mapping = parser.parse_region() if parser.parse_optional_keyword("mapping") else Region()
+        if not body.blocks or len(body.blocks[0].args) != len(operands):
+            parser.raise_error("expected one argument of the body for each input", start, end)
+        return cls.build(
+            operands=[[parser.resolve_operand(o, a.type) for o, a in zip(operands, body.blocks[0].args, strict=True)]],
+            properties={"sym_name": name, "dims": dims, "input_names": names},
+            attributes=attributes,
+            result_types=[types],
+            regions=[body, mapping],
+        )
 
     def print(self, printer: Printer) -> None:
-        syntax.print_group(self, printer)
+        """See `parse`."""
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(" dims {")
+        self.dims.print_list(printer)
+        printer.print_string("} ins")
+        print_named(self.input_names, self.inputs, printer)
+        printer.print_string(" -> ")
+        types = self.result_types
+        if len(types) == 1:
+            printer.print_attribute(types[0])
+        else:
+            with printer.in_parens():
+                printer.print_list(types, printer.print_attribute)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body)
+        if self.mapping.blocks:
+            printer.print_string(" mapping ")
+            printer.print_region(self.mapping, print_empty_block=False)
 
 
 @irdl_op_definition

@@ -1,10 +1,10 @@
 """Custom syntax of the `nest` dialect."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr
-from xdsl.ir import Region, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
@@ -18,12 +18,6 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.parser.core import UnresolvedOperand
 from xdsl.printer import Printer
-
-from .nest_attributes import DimsAttr
-from .syntax import parse_attributes
-
-if TYPE_CHECKING:
-    from .nest import GroupOp
 
 
 def parse_named(parser: Parser) -> tuple[ArrayAttr[StringAttr], list[UnresolvedOperand]]:
@@ -87,52 +81,3 @@ class Signature(CustomDirective):
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
         printer.print_function_type(self.inputs.get(op), self.result.get(op))
-
-
-def parse_group(cls: "type[GroupOp]", parser: Parser) -> "GroupOp":
-    """`@name dims {n = 1, ...} ins(X = %x, ...) -> types [attributes {...}] {body} [mapping {tree}]`."""
-    name = parser.parse_symbol_name()
-    parser.parse_keyword("dims")
-    dims = DimsAttr(DimsAttr.parse_list(parser, parser.Delimiter.BRACES))
-    parser.parse_keyword("ins")
-    start = parser.pos
-    names, operands = parse_named(parser)
-    end = parser.pos
-    parser.parse_punctuation("->")
-    types = parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-    types = [parser.parse_type()] if types is None else types
-    attributes = parse_attributes(parser)
-    body = parser.parse_region()
-    mapping = parser.parse_region() if parser.parse_optional_keyword("mapping") else Region()
-    if not body.blocks or len(body.blocks[0].args) != len(operands):
-        parser.raise_error("expected one argument of the body for each input", start, end)
-    return cls.build(
-        operands=[[parser.resolve_operand(o, a.type) for o, a in zip(operands, body.blocks[0].args, strict=True)]],
-        properties={"sym_name": name, "dims": dims, "input_names": names},
-        attributes=attributes,
-        result_types=[types],
-        regions=[body, mapping],
-    )
-
-
-def print_group(op: "GroupOp", printer: Printer) -> None:
-    """See `parse_group`."""
-    printer.print_string(" ")
-    printer.print_symbol_name(op.sym_name.data)
-    printer.print_string(" dims {")
-    op.dims.print_list(printer)
-    printer.print_string("} ins")
-    print_named(op.input_names, op.inputs, printer)
-    printer.print_string(" -> ")
-    types = op.result_types
-    if len(types) == 1:
-        printer.print_attribute(types[0])
-    else:
-        with printer.in_parens():
-            printer.print_list(types, printer.print_attribute)
-    printer.print_op_attributes(op.attributes, print_keyword=True)
-    printer.print_string(" ")
-    printer.print_region(op.body)
-    if op.mapping.blocks:
-        printer.print_string(" mapping ")
-        printer.print_region(op.mapping, print_empty_block=False)

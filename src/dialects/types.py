@@ -28,7 +28,8 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.traits import CallableOpInterface
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
@@ -171,3 +172,19 @@ class Role(StrEnum):
     OUTPUT = auto()
     WEIGHT = auto()
     TEMP = auto()
+
+
+class ProgramCallable(CallableOpInterface):
+    """A program is called with its inputs and gives its outputs, each in the order of their tensors (`types_of`)."""
+
+    @classmethod
+    def get_callable_region(cls, op: Operation) -> Region:
+        return op.regions[0]
+
+    @classmethod
+    def get_argument_types(cls, op: Any) -> tuple[Attribute, ...]:
+        return op.types_of(Role.INPUT)
+
+    @classmethod
+    def get_result_types(cls, op: Any) -> tuple[Attribute, ...]:
+        return op.types_of(Role.OUTPUT)

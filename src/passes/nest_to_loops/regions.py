@@ -123,9 +123,11 @@ def region_layer(program: LoopsProgram, region: Region) -> VectorLayer:
     leaves = Leaves(program, Scene({}, {}, {}))
     builder = leaves.builder(width)
     inside: dict[SSAValue, SSAValue] = {}
+    scenes: list[Scene] = []
     for group, dims in zip(region.groups, region.dims, strict=True):
         names = {axis: dim for dim, axis in dims.items()}
         leaves.scene = Scene.of(group, {slot: names[axis] for slot, axis in slots.items() if axis in names})
+        scenes.append(leaves.scene)
         for argument, value in leaves.scene.outside.items():
             if value in inside:
                 builder.terms[argument] = builder.terms[inside[value]]
@@ -137,17 +139,15 @@ def region_layer(program: LoopsProgram, region: Region) -> VectorLayer:
         assert last is not None
         inside[group.results[0]] = last.operands[0]
     stores: list[Store] = []
-    for group, dims in zip(region.groups, region.dims, strict=True):
+    for group, scene in zip(region.groups, scenes, strict=True):
         value = group.results[0]
-        if all(any(user is group for group in region.groups) for user in (use.operation for use in value.uses)):
+        if all(use.operation in region.groups for use in value.uses):
             continue
         kernel = list(group.kernels)[-1]
         term = builder.terms[inside[value]]
         if shape_of(value) != tuple(region.shape):
             raise unsupported(kernel, f"results of shape {list(region.shape)}", f"{list(shape_of(value))}")
-        names = {axis: dim for dim, axis in dims.items()}
-        leaves.scene = Scene.of(group, {slot: names[axis] for slot, axis in slots.items() if axis in names})
-        form = forms(kernel)[0]
+        leaves.scene, form = scene, forms(kernel)[0]
         stores.append(program.store(value, builder.rows(term), partial(leaves.rows, kernel, form)))
     n = -(-width // program.table.lanes)
     name = region.groups[-1].sym_name.data

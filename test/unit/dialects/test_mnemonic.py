@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import TensorType, f32
 
-from tilewright.dialects.mnemonic import InstrOp, ProgramCallable, ProgramOp, TensorOp, packed
-from tilewright.dialects.types import Role, si8
+from tilewright.dialects.mnemonic import InstrOp, ProgramOp, TensorOp, packed
+from tilewright.dialects.types import ProgramCallable, Role, si8
 from tilewright.frontends.acg import load_target
 
 
