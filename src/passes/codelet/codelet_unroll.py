@@ -7,7 +7,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects.acg import machine_of
 from ...dialects.codelet import CodeletOp, ComputeOp, LocalOp, LoopOp, SurrogateType, TransferOp
@@ -135,16 +135,10 @@ def _widen(machine: Machine, loop: LoopOp, factor: int) -> bool:
         Rewriter.replace_value_with_new_type(local.result, SurrogateType.get(sizes, old.element, old.memory))
     if not _fits_one_issue(machine, work, loop.dim.data):
         inner = Block()
-        block = loop.body.block
-        last = work[-1].next_op
+        Rewriter.insert_op(LoopOp(loop.dim.data, step, Region(inner)), InsertPoint.before(work[0]))
         for op in work:
             op.detach()
             inner.add_op(op)
-        again = LoopOp(loop.dim.data, step, Region(inner))
-        if last is None:
-            block.add_op(again)
-        else:
-            block.insert_op_before(again, last)
     return True
 
 

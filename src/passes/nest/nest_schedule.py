@@ -101,8 +101,6 @@ class Reader:
         self.platform = platform_of(machine)
         self.pricer = pricer
         self.forms = {layer: pricer.remembered(("form", layer.form), object) for layer in self.layers}
-        self.ways: dict[tuple[int, int], list[Rows]] = {}
-        self.overwritable: dict[FusedLayer, dict[int, tuple[str, nest.KernelOp]]] = {}
 
     @property
     def samples(self) -> int:
@@ -146,19 +144,18 @@ class Reader:
             overwrites=tuple(self._overwrites(layer)),
         )
 
+    @remembered
     def _overwrites(self, layer: FusedLayer) -> dict[int, tuple[str, nest.KernelOp]]:
         """Maps in whose place a layer may make its own -> the input that they are, and the kernel that writes there.
 
         What rows of a table are read by lies off chip.
         """
-        if layer not in self.overwritable:
-            self.overwritable[layer] = {
-                self.numbers[layer.inputs[name]]: (name, kernel)
-                for name, kernel in overwritable(layer.op).items()
-                if [piece.root for piece in layer.maps.get(name, ())] == [layer.inputs[name]]
-                and not any(map(self._is_index, layer.made.values()))
-            }
-        return self.overwritable[layer]
+        return {
+            self.numbers[layer.inputs[name]]: (name, kernel)
+            for name, kernel in overwritable(layer.op).items()
+            if [piece.root for piece in layer.maps.get(name, ())] == [layer.inputs[name]]
+            and not any(map(self._is_index, layer.made.values()))
+        }
 
     @remembered
     def _is_index(self, value: SSAValue) -> bool:
@@ -208,11 +205,10 @@ class Reader:
         first = -(-rows * samples // max(samples, mark.tiles if mark is not None else 1))
         return self._ways(start, stop, (first, *(rows for rows in ROWS if rows < first)))
 
+    @remembered
     def rows_of(self, start: int, stop: int) -> list[Rows]:
         """Ways to run layers tile by tile."""
-        if (start, stop) not in self.ways:
-            self.ways[start, stop] = self._ways(start, stop, ROWS)
-        return self.ways[start, stop]
+        return self._ways(start, stop, ROWS)
 
     def _ways(self, start: int, stop: int, counts: Sequence[int]) -> list[Rows]:
         """Layers so many rows at a time, where they can.  Those of the same forms are asked about once."""

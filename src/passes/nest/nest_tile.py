@@ -15,7 +15,6 @@ from xdsl.passes import ModulePass
 
 from ...algebra.affine import Affine
 from ...costs.mapping.binding import Pricer, pricer_of
-from ...costs.mapping.problem import Group
 from ...costs.mapping.transform import tile
 from ...costs.mapping.tree import Hold, Node
 from ...dialects import nest
@@ -150,10 +149,9 @@ class NestTilePass(ModulePass):
         if not groups:
             return
         pricer = pricer_of(machine_of(op))
-        known: dict[Group, tuple[Node, ...]] = {}
         for group in groups:
             if "fused" not in group.attributes:
-                _tile(group, pricer, known)
+                _tile(group, pricer)
         for function in functions_of(op):
             groups_of = marked_groups(function.body.block, pricer.machine, pricer)
             _tile_fused(groups_of, pricer, self.rows_first, self.rows_inside)
@@ -172,22 +170,20 @@ class NestTilePass(ModulePass):
         return tile(nodes, list(zip(self.dims, self.sizes, strict=True)), hold)
 
 
-def _tile(op: nest.GroupOp, pricer: Pricer, known: dict[Group, tuple[Node, ...]]) -> None:
+def _tile(op: nest.GroupOp, pricer: Pricer) -> None:
     problem = group_of(op)
     try:
-        if problem not in known:
-            known[problem] = build(problem, tile_group(problem, pricer))
+        tree = pricer.remembered(("tree", problem), lambda: build(problem, tile_group(problem, pricer)))
     except TilewrightError as error:
         if len(problem.kernels) > 1 and _is_split_useful(error):
             for part in split_group(op):
-                _tile(part, pricer, known)
+                _tile(part, pricer)
             return
         raise in_group(error, op) from error
-    set_mapping(op, known[problem])
+    set_mapping(op, tree)
 
 
 def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer, rows_first: bool, rows_inside: bool) -> None:
-    known: dict[object, tuple[Way, list[Way]]] = {}
     arrivals = Arrivals(pricer.machine)
     for group, fused in groups.items():
         if group.is_mapped:
@@ -200,14 +196,12 @@ def _tile_fused(groups: Mapping[nest.GroupOp, FusedGroup], pricer: Pricer, rows_
         along = followed_dim(fused.layers[0])
         moved = arrivals.moved_maps(fused)
         key = fused.layers[0].form, limit, BY_SAMPLE in group.attributes, along, rows_inside and not rows_first, moved
-        if key not in known:
-            ways = pricer.remembered(("ways", *key), partial(_whole_ways, fused.layers[0], *key[1:], pricer))
-            nearly = nearly_least(ways)
-            following = [way for way in nearly if along and cut_dim(fused.layers[0], way.tree) == along]
-            worth = ROWS_WORTH if rows_first else 1
-            best = max(following or nearly, key=lambda way: way.pieces * (worth if way.by_rows else 1))
-            known[key] = best, ways
-        set_mapping(group, arrivals.choose(fused, *known[key]).tree)
+        ways = pricer.remembered(("ways", *key), partial(_whole_ways, fused.layers[0], *key[1:], pricer))
+        nearly = nearly_least(ways)
+        following = [way for way in nearly if along and cut_dim(fused.layers[0], way.tree) == along]
+        worth = ROWS_WORTH if rows_first else 1
+        best = max(following or nearly, key=lambda way: way.pieces * (worth if way.by_rows else 1))
+        set_mapping(group, arrivals.choose(fused, best, ways).tree)
 
 
 def row_tree(group: FusedGroup, layer: FusedLayer, pricer: Pricer) -> tuple[Node, ...]:
