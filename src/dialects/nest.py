@@ -24,7 +24,7 @@ A *buffer* is a tensor's storage: every group input is one, and every kernel wit
 `into` writes the buffer of that value.  A buffer is named as its input or as the kernel that made it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolNameConstraint, TensorType, i64
@@ -232,6 +232,15 @@ class GroupOp(PlainOp):
         for kernel in self.kernels:
             buffers[kernel.results[0]] = kernel.sym_name.data if (start := kernel.start) is None else buffers[start]
         return buffers
+
+    def padded(self, kernels: Collection[str] | None = None) -> list[tuple[str, float]]:
+        """Buffers that some kernels (without `kernels`: all) read out of bounds, and what such reads give."""
+        names, found = self.buffers(), dict[tuple[str, float], None]()
+        for kernel in self.kernels:
+            if kernels is None or kernel.sym_name.data in kernels:
+                operands = kernel.operands_by_name
+                found |= {(names[operands[tensor]], value): None for tensor, value in kernel.pads.items()}
+        return list(found)
 
     def buffer_types(self) -> dict[str, TensorType]:
         """Name of a buffer -> its tensor type, inputs first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -121,7 +122,7 @@ def layer_waits(
 ) -> list[list[dict[str, Any]]]:
     """For each layer what its instructions waited for: the unit that waited, the unit, layer and cargo, cycles."""
     names = [unit.name for unit in stream.machine.units]
-    sums: list[dict[_Awaited, int]] = [{} for _ in range(count)]
+    sums = [Counter[_Awaited]() for _ in range(count)]
     chain = _Chain(stream, waits)
     for index, wait in enumerate(waits if layers else ()):
         own, unit = sums[layers[index]], names[stream.units[index]]
@@ -129,7 +130,7 @@ def layer_waits(
             key = _Awaited(unit)
             if other != NOTHING:
                 key = _Awaited(unit, names[stream.units[other]], layers[other], cargo[other])
-            own[key] = own.get(key, 0) + cycles
+            own[key] += cycles
     return [
         [
             {**key._asdict(), "cycles": cycles}
@@ -154,13 +155,12 @@ def main_wait(layer: Mapping[str, Any], nodes_of: Mapping[str, Sequence[str]]) -
     nodes = {node: name for name, own in nodes_of.items() for node in own}
     busy = {node: cycles for node, cycles in layer["busy_cycles"].items() if node in nodes and "->" not in node}
     main = nodes[max(busy, key=lambda node: busy[node])] if busy else ""
-    by_unit: dict[str, int] = {}
-    by_cargo: dict[tuple[str, str], int] = {}
+    by_unit, by_cargo = Counter[str](), Counter[tuple[str, str]]()
     for wait in layer.get("waits", ()):
         unit, what, cycles = wait["for_unit"], wait["for_what"], wait["cycles"]
         if wait["unit"] == main and unit:
-            by_unit[unit] = by_unit.get(unit, 0) + cycles
-            by_cargo[unit, what] = by_cargo.get((unit, what), 0) + cycles
+            by_unit[unit] += cycles
+            by_cargo[unit, what] += cycles
     if not by_unit:
         return None
     other = max(by_unit, key=lambda unit: by_unit[unit])

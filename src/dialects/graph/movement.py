@@ -117,6 +117,13 @@ class SliceOp(LayerOp):
         steps = [1] * len(starts) if steps is None else steps
         super().__init__(x, starts=starts, steps=steps, result=tensor(sizes, element_of(x)))
 
+    @staticmethod
+    def along(x: SSAValue, axis: int, start: int, size: int) -> "SliceOp":
+        """`size` elements of an axis from `start` on."""
+        starts, sizes = [0] * len(shape_of(x)), list(shape_of(x))
+        starts[axis], sizes[axis] = start, size
+        return SliceOp(x, starts=starts, sizes=sizes)
+
     def infer(self) -> Tensor:
         sizes = shape_of(self.result)
         shapes.check_slice(shape_of(self.x), self.starts.get_values(), self.steps.get_values(), sizes)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from math import prod
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -137,6 +137,16 @@ def insert(op: OpT, before: Operation) -> OpT:
     return op
 
 
+def put_for(layers: Mapping[graph.LayerOp, Any], made: graph.LayerOp) -> None:
+    """Let `made` stand for the last of layers in order, which are erased as far as nothing else reads them."""
+    last = next(reversed([*layers]))
+    made.result.name_hint = last.result.name_hint
+    last.result.replace_all_uses_with(made.result)
+    for op in reversed([*layers]):
+        if not op.result.uses:
+            Rewriter.erase_op(op)
+
+
 def on_chunk(
     layers: dict[graph.LayerOp, Mapping[int, Along]],
     axes: Mapping[SSAValue, Along],
@@ -170,10 +180,10 @@ def on_chunk(
 
 def _group(op: graph.ConvOp, along: Along, chunk: Chunk, before: Operation) -> SSAValue:
     """The channels that a chunk of a grouped convolution reads: those of its group."""
-    groups, (samples, channels, *pixels) = op.groups.value.data, shape_of(op.x)
+    groups = op.groups.value.data
     number = chunk.start // along.grain * groups // shape_of(op.result)[1]
-    starts, sizes = [0, number * (channels // groups), *(0 for _ in pixels)], [samples, channels // groups, *pixels]
-    return insert(graph.SliceOp(op.x, starts=starts, sizes=sizes), before).result
+    channels = shape_of(op.x)[1] // groups
+    return insert(graph.SliceOp.along(op.x, 1, number * channels, channels), before).result
 
 
 def _on_chunk(op: graph.LayerOp, operands: list[SSAValue], along: Along | None, chunk: Chunk) -> graph.LayerOp:

@@ -11,13 +11,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
 
 from ...dialects import graph
 from ...dialects.types import bytes_of, shape_of
 from ...interpreters.constants import Constants, base_name
 from ..functions import erase_unread_weights
-from .chunks import Along, Chunk, insert, is_grouped, is_weight, made_axes, on_chunk, summed_axes
+from .chunks import Along, Chunk, insert, is_grouped, is_weight, made_axes, on_chunk, put_for, summed_axes
 from .graph_fuse import ELEMENTWISE, PRODUCTS
 from .identities import renamed
 
@@ -213,11 +212,8 @@ def split(hidden: Hidden, constants: Constants, ranges: Sequence[tuple[int, int]
     if total is None:
         return
     renamed(total, last)
-    total.result.name_hint = last.result.name_hint
-    last.result.replace_all_uses_with(total.result)
     read = [value for op in hidden.layers for value in op.operands]
-    for op in reversed(hidden.layers):
-        Rewriter.erase_op(op)
+    put_for(hidden.layers, total)
     erase_unread_weights(read)
 
 

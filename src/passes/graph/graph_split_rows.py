@@ -1,6 +1,6 @@
 """The pass `graph-split-rows`: two products with channelwise layers between them, some rows of tokens at a time."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
 
@@ -8,12 +8,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
 
 from ...dialects import graph
 from ...dialects.types import bytes_of, shape_of
 from ...interpreters.constants import Constants
-from .chunks import Along, Chunk, insert, is_weight, made_axes, on_chunk
+from .chunks import Along, Chunk, insert, is_weight, made_axes, on_chunk, put_for
 from .graph_fuse import ELEMENTWISE
 from .graph_split_hidden import Hidden, hidden_parts
 
@@ -97,11 +96,10 @@ def _part(hidden: Hidden, map_bytes: int) -> RowPart | None:
     axes = {end: along}
     block = last.parent_block()
     assert block is not None
-    needed = {*hidden.layers, end}
     before = [op for op in block.ops if isinstance(op, graph.LayerOp)]
     before = before[before.index(end) :: -1]
     for op in before:  # readers first
-        if op not in axes or not (op in needed or isinstance(op, ROW_LAYERS)):
+        if op not in axes or not (op in hidden.layers or op is end or isinstance(op, ROW_LAYERS)):
             axes.pop(op, None)
             continue
         read = row_axes(op, axes[op])
@@ -114,9 +112,9 @@ def _part(hidden: Hidden, map_bytes: int) -> RowPart | None:
             owner = op.operands[index].owner
             if isinstance(owner, graph.LayerOp) and axes.setdefault(owner, along) != along:
                 return None
-    kept = _with_least_cut(axes, end, set(hidden.layers))
+    kept = _with_least_cut(axes, end, hidden.layers.keys())
     ordered = {op: axes[op] for op in reversed(before) if op in kept}
-    return RowPart(ordered, chunks) if kept >= set(hidden.layers) else None
+    return RowPart(ordered, chunks) if kept >= hidden.layers.keys() else None
 
 
 def _end(last: graph.LayerOp, along: Along) -> graph.LayerOp:
@@ -133,7 +131,7 @@ def _end(last: graph.LayerOp, along: Along) -> graph.LayerOp:
 
 
 def _with_least_cut(
-    axes: dict[graph.LayerOp, Along], end: graph.LayerOp, products: set[graph.LayerOp]
+    axes: dict[graph.LayerOp, Along], end: graph.LayerOp, products: Collection[graph.LayerOp]
 ) -> set[graph.LayerOp]:
     """Of the layers that may be made in rows, those from where least bytes are cut on; `products` and between them
     are all made so.
@@ -174,21 +172,14 @@ def _split(part: RowPart) -> None:
     axis = part.layers[end].axis
     rows = shape_of(end.result)[axis] // part.chunks
     made = [_chunk(part, Chunk(number, number * rows, (number + 1) * rows), end) for number in range(part.chunks)]
-    joined = insert(graph.ConcatOp(made, axis=axis), end)
-    joined.result.name_hint = end.result.name_hint
-    end.result.replace_all_uses_with(joined.result)
-    for op in reversed(part.layers):
-        if not op.result.uses:
-            Rewriter.erase_op(op)
+    put_for(part.layers, insert(graph.ConcatOp(made, axis=axis), end))
 
 
 def _chunk(part: RowPart, chunk: Chunk, before: graph.LayerOp) -> SSAValue:
     """The rows of one chunk of the last layer."""
 
     def rows(value: SSAValue, along: Along) -> SSAValue:
-        starts, sizes = [0] * len(shape_of(value)), list(shape_of(value))
-        starts[along.axis], sizes[along.axis] = chunk.start, chunk.end - chunk.start
-        return insert(graph.SliceOp(value, starts=starts, sizes=sizes), before).result
+        return insert(graph.SliceOp.along(value, along.axis, chunk.start, chunk.end - chunk.start), before).result
 
     layers: dict[graph.LayerOp, Mapping[int, Along]] = {op: row_axes(op, a) or {} for op, a in part.layers.items()}
     axes: dict[SSAValue, Along] = {op.result: along for op, along in part.layers.items()}

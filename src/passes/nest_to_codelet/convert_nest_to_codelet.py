@@ -269,5 +269,5 @@ class _Converter:
 def _result_name(op: GroupOp, result: SSAValue) -> str:
     name = op.attributes.get("name")
     text = name.data if isinstance(name, StringAttr) else op.sym_name.data
-    index = next(place for place, own in enumerate(op.results) if own is result)
+    index = op.results.index(result)
     return text if index == 0 else f"{text}.{index}"

@@ -172,17 +172,6 @@ class LayerBuilder(CodeletBuilder):
         return {operand: pads[tensor] for operand, tensor in node.tensors.data if tensor in pads}
 
 
-def padded(layer: FusedLayer) -> list[tuple[str, float]]:
-    """Buffers of a layer that are read out of their bounds, and what such reads give."""
-    names = layer.op.buffers()
-    found: dict[tuple[str, float], None] = {}
-    for kernel in layer.op.kernels:
-        operands = kernel.operands_by_name
-        for tensor, value in kernel.pads.items():
-            found[names[operands[tensor]], value] = None
-    return list(found)
-
-
 def _shifted(expr: Expr, shifts: Mapping[str, Sequence[int]]) -> Expr:
     """Accesses with their indices counted from elsewhere."""
 

@@ -23,7 +23,7 @@ from ...errors import TilewrightError
 from ..nest.arrivals import outermost_cut, weight_pieces
 from ..nest.storage import last_writer, storage_of
 from . import fused_codelets
-from .fused_codelets import LayerBuilder, padded
+from .fused_codelets import LayerBuilder
 from .fused_copies import copy_codelet, in_pieces, in_rows, transfer_codelet, weights_codelet
 from .fused_layers import FusedGroup, FusedLayer
 from .fused_marks import KEPT_LATER, OnChip
@@ -317,7 +317,7 @@ class FusedBuilder:
                 places[name] = [fused_codelets.Place(view, 0, 1, self._shift(root, layer.results[name]))]
         borders = {
             (name, pad): self._filled(layer.memories[name], element_of(layer.inputs[name]), pad)
-            for name, pad in padded(layer)
+            for name, pad in layer.op.padded()
             if not all(place.shift for place in places[name])
         }
         streamed = {name: self.offchip[layer.weights[name]] for name in layer.streamed}

@@ -40,7 +40,8 @@ def build_codelet(machine: Machine, op: nest.GroupOp, tensors: Mapping[str, SSAV
         raise TilewrightError(
             "unsupported", f"group @{op.sym_name.data}", "a mapping", "none", "run nest-tile and nest-map before"
         )
-    used = {name for kernel in op.kernels for name in _buffers_of(op, kernel)}
+    buffers = op.buffers()
+    used = {buffers[value] for kernel in op.kernels for value in (kernel.result, *kernel.inputs)}
     tensors = {name: value for name, value in tensors.items() if name in used}
     block = entry([value.type for value in tensors.values()], [identifier(name) for name in tensors])
     frame = Frame(dict(zip(tensors, block.args, strict=True)), op.extents, {})
@@ -153,11 +154,7 @@ class CodeletBuilder:
 
     def _pad(self, name: str, inside: set[str]) -> IntegerAttr | FloatAttr | None:
         """What reads of a buffer out of its bounds give to the kernels inside a hold."""
-        values: list[int | float] = []
-        for kernel in self.op.kernels:
-            if kernel.sym_name.data in inside:
-                operands = kernel.operands_by_name
-                values += [v for tensor, v in kernel.pads.items() if self.buffers[operands[tensor]] == name]
+        values = [value for buffer, value in self.op.padded(inside) if buffer == name]
         if not values:
             return None
         if any(value != values[0] for value in values):
@@ -260,8 +257,3 @@ def number(value: float, element: Attribute) -> IntegerAttr | FloatAttr:
 def _both_ways(machine: Machine, a: str, b: str) -> bool:
     links = {(link.src, link.dst) for link in machine.links}
     return (a, b) in links and (b, a) in links
-
-
-def _buffers_of(op: nest.GroupOp, kernel: nest.KernelOp) -> list[str]:
-    buffers = op.buffers()
-    return [buffers[kernel.result], *(buffers[value] for value in kernel.inputs)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -61,7 +61,7 @@ def wanted_padding(root: SSAValue, readers: Iterable[FusedLayer]) -> Padding | N
                         before[own], after[own] = max(before[own], -low), max(after[own], high - shape[own] + 1)
                     elif low < 0 or high >= seen[axis]:
                         return None
-            values |= set(_pad_values(layer, name))
+            values |= {value for buffer, value in layer.op.padded() if buffer == name}
     padded = [axis for axis in range(len(shape)) if before[axis] or after[axis]]
     if len(values) != 1 or not padded:
         return None
@@ -69,10 +69,3 @@ def wanted_padding(root: SSAValue, readers: Iterable[FusedLayer]) -> Padding | N
     if any(view[-len(inner) :] != inner for view in views):  # a padded axis and those behind it are as in the map
         return None
     return Padding(tuple(before), tuple(after), values.pop())
-
-
-def _pad_values(layer: FusedLayer, name: str) -> Iterator[float]:
-    buffers = layer.op.buffers()
-    for kernel in layer.op.kernels:
-        operands = kernel.operands_by_name
-        yield from (value for tensor_, value in kernel.pads.items() if buffers[operands[tensor_]] == name)
