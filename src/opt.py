@@ -20,7 +20,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from .errors import INTERNAL, TilewrightError, internal_error, shorten
 from .files import file_error
-from .frontends.mlir_text import check_order, check_strings, shown
+from .frontends.mlir_text import check_order, check_strings, compact_literals, shown
 from .interruption import finish, stop_if_cause_of, whole
 from .universe import TILEWRIGHT_UNIVERSE
 
@@ -112,7 +112,7 @@ class TilewrightOptMain(xDSLOptMain):
             return import_mlir(text.decode(), self.get_input_name())
         check_strings(text.decode(), self.get_input_name())
         try:
-            module = self._parse_upstream(BytesIO(text))
+            module = self._parse_upstream(BytesIO(compact_literals(text.decode()).encode()))
         except (ValueError, KeyError, IndexError, OverflowError, struct.error) as error:
             found = f"what no attribute can hold ({str(error)[:200]})"
             raise TilewrightError("ir", self.get_input_name(), "IR that parses", found, "correct it there") from error

@@ -24,7 +24,7 @@ from ..files import make_folder, read_text
 from ..frontends.acg import load_target
 from ..frontends.einsum import is_kernel
 from ..frontends.input_shapes import InputShapes
-from ..frontends.mlir_text import check_order, check_strings, shown
+from ..frontends.mlir_text import check_order, check_strings, compact_literals, shown
 from ..machine import Machine
 from ..machine.rules import check_machine
 from ..passes.functions import functions_of
@@ -140,7 +140,7 @@ def parse_text(text: str, path: Path) -> ModuleOp:
 
     try:
         check_strings(text, str(path))
-        module = Parser(make_context(), text, str(path)).parse_module()
+        module = Parser(make_context(), compact_literals(text), str(path)).parse_module()
         module.verify()
         check_order(module, str(path))
     except (ParseError, DiagnosticException) as error:

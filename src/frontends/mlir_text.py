@@ -1,11 +1,13 @@
 """A look at MLIR text before xDSL's parser sees it.
 
 xDSL's lexer takes time exponential in the length of a string literal that is never closed; here that is an error at
-once.
+once.  Its parser takes 0.1 ms for each number of a tensor; long ones are given to it as their bytes.
 """
 
 import re
+from math import prod
 
+import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import ParseError
 
@@ -16,6 +18,19 @@ LONGEST_SHOWN = 500
 
 _STRING = r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"'
 _TOKENS = re.compile(rf'//[^\n]*|{_STRING}|(?P<open>")')
+
+_SIGNS = r"[][ \t\n\r]*+"
+_REALS, _INTEGERS = (
+    re.compile(rf"(?:{_SIGNS}-?[0-9]++{rest}{_SIGNS}(?:,|$))++") for rest in (r"\.[0-9]*+(?:[eE][+-]?[0-9]++)?", "")
+)
+_DENSE = re.compile(
+    rf"//[^\n]*|{_STRING}|(?<![\w$.])dense<(?P<body>\[[][0-9 \t\n\r,.eE+-]*+)>"
+    r"(?P<type>\s*+:\s*+tensor<(?P<shape>(?:[0-9]{1,18}x)++)(?P<element>\w++)>)"
+)
+_TYPES = {"f16": "<f2", "f32": "<f4", "f64": "<f8", "i8": "i1", "i16": "<i2", "i32": "<i4", "i64": "<i8"}
+
+LEAST_COMPACTED = 1024
+"""Characters of a literal from which on the parser has it as bytes."""
 
 
 def check_strings(text: str, name: str) -> None:
@@ -28,6 +43,49 @@ def check_strings(text: str, name: str) -> None:
             found = text[start : start + 20].splitlines()[0]
             lever = "close it, or escape what is in it"
             raise TilewrightError("parse", f"{name}:{line}:{column}", "a closed string literal", found, lever)
+
+
+def compact_literals(text: str) -> str:
+    """`text` with its long tensor literals of numbers as their bytes, `dense<"0x...">`; lines keep their numbers.
+
+    What is not written as printers do, or is not of its type and shape, stays as it is: the parser says what is wrong.
+    """
+    return _DENSE.sub(_compacted, text)
+
+
+def _compacted(literal: re.Match[str]) -> str:
+    body = literal["body"]
+    if body is None or len(body) < LEAST_COMPACTED or literal["element"] not in _TYPES:
+        return literal[0]
+    dtype = np.dtype(_TYPES[literal["element"]])
+    form, number = (_REALS, float) if dtype.kind == "f" else (_INTEGERS, int)
+    if form.fullmatch(body) is None or not _has_shape(
+        body, [int(extent) for extent in literal["shape"].split("x")[:-1]]
+    ):
+        return literal[0]
+    texts = re.sub(r"[][]", "", body).split(",")
+    try:
+        values = np.fromiter(map(number, texts), np.float64 if dtype.kind == "f" else np.int64, len(texts))
+    except (ValueError, OverflowError):  # an integer that is too long
+        return literal[0]
+    with np.errstate(over="ignore"):
+        found = values.astype(dtype)
+    if not (np.isfinite(found) if dtype.kind == "f" else found == values).all():
+        return literal[0]
+    lines = "\n" * body.count("\n")
+    return f'dense<"0x{found.tobytes().hex()}"{lines}>{literal["type"]}'
+
+
+def _has_shape(body: str, extents: list[int]) -> bool:
+    """Whether brackets and commas of a literal are those of a tensor."""
+    signs, size = re.sub(r"[^][,]++", "", body), prod(extents)
+    brackets = sum(prod(extents[:axis]) for axis in range(len(extents)))
+    if size != signs.count(",") + 1 or 2 * brackets + size - 1 != len(signs):
+        return False
+    expected = ""
+    for extent in reversed(extents):
+        expected = f"[{','.join([expected] * extent)}]"
+    return signs == expected
 
 
 def shown(error: Exception) -> str:

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.parser import Parser
 
-from tilewright.driver import load_model
+from tilewright.driver import load_model, make_context
 from tilewright.errors import TilewrightError
-from tilewright.frontends.mlir_text import check_strings
+from tilewright.frontends.mlir_text import LEAST_COMPACTED, check_strings, compact_literals
 from tilewright.opt import main
 
 
@@ -31,6 +34,66 @@ def test_tools_answer_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "closed string literal" in capsys.readouterr().err
     with pytest.raises(TilewrightError, match="closed string literal"):
         load_model(path)
+
+
+REALS = -0.0, 0.1, 1.0, -2.5e-3, 65504.0, 5.9e-8, 1.0000000596046448, 2.5, 3.5
+WHOLE = {"i8": (-128, 127, 0, -1), "i16": (-32768, 255), "i32": (2**31 - 1, -7), "i64": (-(2**63), 2**62 + 1)}
+
+
+def literal(element: str, shape: tuple[int, ...], gap: str = "") -> str:
+    """A tensor of numbers of a type, as long as literals that are compacted."""
+    numbers = WHOLE.get(element, REALS)
+    array = np.resize(np.array(numbers, object), shape).tolist()
+    return f"dense<{str(array).replace(', ', f', {gap}')}> : tensor<{'x'.join(map(str, shape))}x{element}>"
+
+
+def data_of(text: str) -> tuple[object, bytes]:
+    attribute = Parser(make_context(), text).parse_attribute()
+    assert isinstance(attribute, DenseIntOrFPElementsAttr)
+    return attribute.type, attribute.data.data
+
+
+@pytest.mark.parametrize("element", ["f16", "f32", "f64", *WHOLE])
+@pytest.mark.parametrize("shape", [(700,), (20, 30), (1, 5, 1, 80, 2), (400, 1)])
+def test_literals_are_compacted_to_what_the_parser_makes_of_them(element: str, shape: tuple[int, ...]) -> None:
+    text = literal(element, shape, "\n")
+    found = compact_literals(text)
+    assert found.startswith('dense<"0x')
+    assert found.count("\n") == text.count("\n")
+    assert data_of(found) == data_of(text)
+
+
+LONG = literal("f32", (20, 30))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        literal("f32", (2, 3)),
+        f'"{LONG}"',
+        f"// {LONG}",
+        f"#my.{LONG}",
+        LONG.replace("20x30", "30x20"),
+        LONG.replace("20x30", "20x31"),
+        LONG.replace("20x30", f"20x30x{9 * '1x'}{10**17}"),
+        LONG.replace("0.1", "0x1"),
+        LONG.replace("0.1", "1e300"),
+        LONG.replace("0.1", "1.0e39"),
+        LONG.replace("0.1", "+0.1"),
+        LONG.replace("0.1", "1"),
+        LONG.replace("0.1", "0.1]", 1),
+        LONG.replace("0.1, 1.0", "0.1 1.0"),
+        LONG.replace("f32", "bf16"),
+        literal("i8", (20, 30)).replace("127", "128"),
+        literal("i64", (20, 30)).replace("-9223", "9" * 30),
+        literal("i64", (20, 30)).replace("4611", "9" * 5000),
+        literal("i32", (20, 30)).replace("-7", "-7.0"),
+    ],
+)
+def test_other_literals_are_left_for_the_parser(text: str) -> None:
+    assert "dense<" in text
+    assert len(text) > LEAST_COMPACTED or "2x3" in text
+    assert compact_literals(text) == text
 
 
 RELU = "graph.unary relu {} : (tensor<4xf32>) -> tensor<4xf32>"
