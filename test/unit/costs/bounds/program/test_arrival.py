@@ -1,7 +1,7 @@
 """What can be done while an input comes in, against all subsets of what may have come."""
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -114,6 +114,27 @@ def test_no_subset_leaves_less(normed: bool, shape: tuple[int, int, int, int]) -
             assert proven <= least * (1 + 1e-9)
             reached += proven >= least * (1 - 1e-9)
     assert reached or samples  # where whole rows have come, and no weight is worth its time
+
+
+def test_rows_that_all_samples_need_come_once() -> None:
+    """A sample needs an element of its row and all of the first sample's: two rows are done for 2 + 1 elements."""
+    samples, rows, inner = 2, 3, 2
+    net = Floats()
+    x, dims = net.tensor(samples, rows, inner), {"b": samples, "i": rows}
+    total = net.kernel("Y[b, i] += A[b, i, k]", (samples, rows), dims | {"k": inner}, A=x)
+    network = net.network([net.kernel("Y[b, i] = A[b, i, 0] + B[0, i]", (samples, rows), dims, A=x, B=total)])
+    (last,) = (k for k, step in enumerate(network.steps) if isinstance(step, Step) and "k" not in step.extents)
+    cycles, rate = np.zeros(len(network.steps)), 4.0
+    cycles[last] = 1000.0
+    looked = arrival(network, cycles, rate)
+    parts = looked._parts(0)  # pyright: ignore[reportPrivateUsage]
+    assert any(part.spans for part in parts)
+    for elements in range(1, rows * inner):
+        done = 0
+        for places in combinations(range(samples * rows * inner), elements):
+            come = np.isin(np.arange(samples * rows * inner), places).reshape(samples, rows, inner)
+            done = max(done, int((come[:, :, 0] & come[0].all(axis=1)).sum()))
+        assert looked._done(parts, elements * SIZE) >= 1000.0 * done / (samples * rows)  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.mark.parametrize("normed", [False, True])
