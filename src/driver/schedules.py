@@ -90,11 +90,11 @@ def schedule_network_for(
 ) -> tuple[dict[str, Any], Found]:
     """The answer of `tilewright schedule`, and the schedule."""
     options = options or ScheduleOptions()
-    if options.shapes.samples > MAX_BATCH:
-        raise TilewrightError("schedule", "batch", f"1 to {MAX_BATCH}", str(options.shapes.samples))
     machine = load_target(target)
     model = model_of(machine, exact=options.model == "exact")
     network, batch = find_network(name, options.shapes)
+    if batch > MAX_BATCH:
+        raise TilewrightError("schedule", "batch", f"1 to {MAX_BATCH}", str(batch))
     start = processor_seconds()
     found = METHODS[options.method](network, model, batch, options.objective, options.effort, progress)
     answer = describe(found, lower_bound(network, model, batch), options.objective)

@@ -7,6 +7,7 @@ import pytest
 
 from tilewright.cli.command_line import name_of_input
 from tilewright.driver.schedules import ScheduleOptions, find_network, schedule_network_for
+from tilewright.errors import TilewrightError
 from tilewright.frontends.input_shapes import InputShapes
 from tilewright.search.dram import Effort
 from tilewright.zoo.schedule_networks import Shape
@@ -33,6 +34,17 @@ def test_samples_that_a_layer_mixes_are_scheduled_together(tmp_path: Path):
     onnx.save(model, tmp_path / "rows.onnx")
     network, batch = find_network(str(tmp_path / "rows.onnx"), shapes=InputShapes(batch=4))
     assert (batch, network.inputs[0][1]) == (1, Shape(8, 4, 1))
+
+
+def test_more_samples_than_are_priced_are_refused_also_where_a_file_has_them(tmp_path: Path):
+    shape = "tensor<3000000000x8xf32>"
+    relu = f"%y = graph.unary relu %x : ({shape}) -> {shape}"
+    path = tmp_path / "relu.mlir"
+    path.write_text(f"func.func @main(%x : {shape}) -> {shape} {{\n{relu}\nfunc.return %y : {shape}\n}}")
+    with pytest.raises(TilewrightError, match=r"batch: expected 1 to 1024, found 3000000000"):
+        schedule_network_for(str(path), "edge16")
+    with pytest.raises(TilewrightError, match=r"batch: expected 1 to 1024, found 1025"):
+        schedule_network_for("resnet50", "edge16", ScheduleOptions(shapes=InputShapes(batch=1025)))
 
 
 @pytest.mark.parametrize("name", ["kernel", "files", "network", "model"])
