@@ -88,6 +88,7 @@ class Arrivals:
         nearly as soon the one of fewest pieces: inside of these whole rows are made, with which the reader begins.
         """
         layer, moved = group.layers[0], self.moved_maps(group)
+        way = rows_of_sums(layer, way, ways)
         weights = set(layer.weights.values()) - self.known
         self.known |= {*weights, *group.outside}
         again = group.samples if RELOADED in layer.op.attributes else 1
@@ -151,6 +152,17 @@ def weight_pieces(layer: FusedLayer) -> WeightPieces | None:
     least = max(PIECE_BYTES, -(-total // MOST_PIECES), RUN_BYTES * rows)
     step = cut_step * -(-least * extent // (total * cut_step))
     return WeightPieces(weight, axis, step) if step < extent else None
+
+
+def rows_of_sums(layer: FusedLayer, way: Way, ways: list[Way]) -> Way:
+    """Of a sequence whose reader sums over what `way` cuts, the first to end of ways that make some rows of it after
+    others in no more work, if there are any: the reader begins with the first rows, not after the last piece.
+    """
+    if not _is_summed(layer, way) or any(other.by_rows for other in ways):
+        return way
+    others = [other for other in ways if other.work <= way.work and cut_dim(layer, other.tree) is not None]
+    rows = (other for other in others if not _is_summed(layer, other))
+    return min(rows, key=lambda other: other.latency, default=way)
 
 
 def cuts_weights(layer: FusedLayer, tree: tuple[Node, ...]) -> bool:

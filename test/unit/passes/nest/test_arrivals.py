@@ -16,7 +16,7 @@ from tilewright.driver.models import make_context
 from tilewright.driver.pipelines import parse_passes
 from tilewright.frontends.acg import load_target
 from tilewright.frontends.integer_layers import IntegerLayers
-from tilewright.passes.nest.arrivals import RUN_BYTES, Arrivals, Way, cuts_weights, outermost_cut
+from tilewright.passes.nest.arrivals import RUN_BYTES, Arrivals, Way, cut_dim, cuts_weights, outermost_cut, rows_of_sums
 from tilewright.passes.nest_to_codelet.fused_layers import FusedGroup
 from tilewright.passes.nest_to_codelet.fused_marks import marked_groups
 from tilewright.passes.nest_to_codelet.fused_tiles import whole_trees
@@ -98,6 +98,17 @@ def test_of_pieces_that_end_as_soon_few_are_made_for_who_sums_over_them(reader: 
     chosen = arrivals.choose(group, Way(1e6, 1, (), unit="MX"), ways)
     assert chosen.pieces == (4 if summed else 16)  # of three the last would come late
     assert arrivals.ended["MX"] == chosen.latency
+
+
+@pytest.mark.parametrize(("reader", "summed"), READERS.items())
+def test_who_sums_over_columns_has_some_rows_first(reader: str, summed: bool) -> None:
+    group, columns = fed_forward(reader)
+    (layer,) = group.layers
+    trees = (way.tree for way in whole_trees(load_target("edge16"), layer, 0, False))
+    rows = Way(5.0, 1, next(tree for tree in trees if cut_dim(layer, tree) == "m"), work=7.0)
+    way = columns[-1]._replace(work=7.0)
+    assert rows_of_sums(layer, way, [way, rows]) is (rows if summed else way)
+    assert rows_of_sums(layer, way, [way, rows._replace(work=8.0)]) is way
 
 
 @pytest.mark.parametrize(("times", "pieces"), [(1.7, 16), (2.5, 1)])
