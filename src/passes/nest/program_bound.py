@@ -22,6 +22,7 @@ from ...costs.fusion.of_machine import platform_of
 from ...dialects import nest
 from ...dialects.graph import WeightOp
 from ...dialects.types import bytes_of, dtype_of, element_of, shape_of
+from ...errors import TilewrightError
 from ...machine import Machine
 from ...resources import Resources, resources_of, weight_array
 from ..functions import functions_of
@@ -166,7 +167,8 @@ def _add(builder: NetworkBuilder, op: Operation, values: dict[SSAValue, int]) ->
             pieces = [values[piece] for piece in op.pieces]
             values[op.result] = builder.add_join(pieces, op.axis.value.data, shape_of(op.result))
         case _:
-            raise TypeError(f"{op.name} among groups")
+            lever = "leave it out, or put what it does in its place (of a call: the function's layers)"
+            raise TilewrightError("unsupported", op.name, "layers and weights", op.name, lever)
 
 
 def _tensor(builder: NetworkBuilder, value: SSAValue) -> int:

@@ -1,5 +1,6 @@
 """What machines of integers alone say of networks with floats, constants or inputs as outputs, and maps of a column."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -212,3 +213,21 @@ def test_floats_are_told_with_the_name_of_what_has_them(views: bool):
     half = "half, kernel @relu: expected integers: dnnweaver has no floats, found f32 in `Y.*; write it with integers"
     with pytest.raises(TilewrightError, match="copy, kernel @copy: expected integers: dnn" if views else half):
         compile(net.module({"y": y}), "dnnweaver")
+
+
+CALL = """
+builtin.module {
+  func.func @main(%x : tensor<4xf32>) -> tensor<4xf32> {
+    %y = func.call @main(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    func.return %y : tensor<4xf32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["tiny", "dnnweaver", "hvx", "vta"])
+def test_what_is_no_layer_is_refused_by_name(target: str, tmp_path: Path):
+    path = tmp_path / "call.mlir"
+    path.write_text(CALL)
+    with pytest.raises(TilewrightError, match=r"func\.call"):
+        compile(str(path), target)
