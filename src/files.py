@@ -4,6 +4,7 @@ import errno
 import hashlib
 import itertools
 import json
+import mmap
 import os
 import shutil
 from collections.abc import Generator, Iterable, Mapping
@@ -65,6 +66,22 @@ def read_text(path: Path, most_bytes: int | None = None) -> str:
     except UnicodeDecodeError as error:
         found, lever = f"other bytes at byte {error.start}", "save it as such text, or name another file"
         raise TilewrightError("parse", str(path), "text in UTF-8", found, lever) from error
+
+
+def read_bytes(path: str | Path, expected: str, mapped_bytes: int = 0) -> bytes | mmap.mmap:
+    """The bytes of a file, mapped into memory where they are so many or more.
+
+    `TilewrightError`: kind `file` where the operating system refuses, `parse` where nothing can be mapped.
+    """
+    try:
+        with open(path, "rb") as file:
+            if os.fstat(file.fileno()).st_size < mapped_bytes:
+                return file.read()
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise file_error(error, path) from error
+    except ValueError as error:  # an empty file, or a name that no file can have
+        raise TilewrightError("parse", str(path), expected, str(error), "name another file") from error
 
 
 @contextmanager

@@ -4,8 +4,6 @@ Large values of tensors stay where they lie, and are not parsed: Protocol Buffer
 another one for each look at it; weights would be held three times.
 """
 
-import mmap
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ from onnx import ModelProto, TensorProto
 
 from ...algebra.element import ELEMENT_TYPES
 from ...errors import TilewrightError, check_type
-from ...files import file_error
+from ...files import read_bytes
 
 BULK_BYTES = 1 << 12
 """Messages and values below this size are kept as they are."""
@@ -220,26 +218,14 @@ def _check_names(model: ModelProto, subject: str) -> None:
 
 
 def _parse(source: str | Path | bytes) -> ModelProto:
-    subject = "ONNX bytes" if isinstance(source, bytes) else str(source)
-    if isinstance(source, bytes):
-        return _parse_bytes(memoryview(source), subject)
-    try:
-        with open(source, "rb") as file:
-            if os.fstat(file.fileno()).st_size < BULK_BYTES:
-                return _parse_bytes(memoryview(file.read()), subject)
-            return _parse_bytes(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)), subject)
-    except OSError as error:
-        raise file_error(error, source) from error
-    except ValueError as error:  # a name that no file can have, or nothing to map
-        raise TilewrightError("parse", subject, "a readable .onnx file", str(error), "name another file") from error
-
-
-def _parse_bytes(data: memoryview, subject: str) -> ModelProto:
+    given = isinstance(source, bytes)
+    data = memoryview(source if given else read_bytes(source, "a readable .onnx file", BULK_BYTES))
     try:
         return onnx.load_model_from_string(without_bulk(data))
     except (DecodeError, ValueError, RecursionError) as error:
         found = f"{len(data)} bytes that do not decode"
         lever = "the file is cut or not ONNX"
+        subject = "ONNX bytes" if given else str(source)
         raise TilewrightError("parse", subject, "a serialised ONNX ModelProto", found, lever) from error
 
 

@@ -4,7 +4,6 @@ A file is a FlatBuffer: tables at offsets that the file names.  An offset out of
 longer than the file, are errors; values stay where they lie, mapped into memory.
 """
 
-import mmap
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ import numpy as np
 from ...algebra.element import ELEMENT_TYPES, Array, is_float, limits
 from ...errors import TilewrightError
 from ...extras import extra
-from ...files import file_error
+from ...files import read_bytes
 from ..onnx.load import check_size
 from ..onnx.values import unpacked
 
@@ -176,7 +175,7 @@ def read_tflite(source: str | Path | bytes) -> Graph:
     """
     subject = "TFLite bytes" if isinstance(source, bytes) else str(source)
     schema = extra("tflite", "tflite", subject)
-    data = source if isinstance(source, bytes) else _mapped(Path(source))
+    data = source if isinstance(source, bytes) else read_bytes(Path(source), "a TFLite file")
     if data[4:8] != IDENTIFIER:
         found = f"{len(data)} bytes without its mark {IDENTIFIER.decode()}"
         raise TilewrightError("parse", subject, "a TFLite file", found, "the file is cut or of another kind")
@@ -185,16 +184,6 @@ def read_tflite(source: str | Path | bytes) -> Graph:
     except MISFITS as error:
         expected = "offsets and lengths that lie in the file"
         raise TilewrightError("parse", subject, expected, f"others ({error})"[:200], DAMAGED) from error
-
-
-def _mapped(path: Path) -> Any:
-    try:
-        with path.open("rb") as file:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except OSError as error:
-        raise file_error(error, path) from error
-    except ValueError as error:  # an empty file, or a name that no file can have
-        raise TilewrightError("parse", str(path), "a TFLite file", str(error), "name another file") from error
 
 
 class _Reader:
