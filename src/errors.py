@@ -84,9 +84,10 @@ class InfeasibleError(TilewrightError):
         self.demand = demand
         self.bound = bound
         self.unit = unit
-        expected, found = f"at most {bound} {unit} of {resource}", f"{demand} {unit}"
+        whose = resource if resource.startswith(f"{unit} ") else f"{unit} of {resource}"
+        expected, found = f"at most {bound} {whose}", f"{demand} {unit}"
         if demand <= bound:  # a part alone would fit, but not with what else must be there
-            expected = f"all that is needed at once within {bound} {unit} of {resource}"
+            expected = f"all that is needed at once within {bound} {whose}"
             found = f"no way to place it, with {demand} {unit} needed for a part alone"
         super().__init__("infeasible", subject or resource, expected, found, lever)
 

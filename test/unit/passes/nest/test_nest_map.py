@@ -93,6 +93,7 @@ def test_more_instances_than_there_are():
         mapped(held(f"nest.spatial n = 8 on @MXU y {{ {BOUND} }}"))
     assert (error.value.demand, error.value.bound) == (8, 4)
     assert error.value.subject == "group @fc, instances of MXU along y"
+    assert error.value.expected == "at most 4 instances of MXU along y"
 
 
 def test_more_bytes_than_there_are():
