@@ -322,16 +322,17 @@ class _Ways:
         self.spread_last()
 
     def overlap(self) -> None:
-        """The best with more layers in rows while an input comes in, where others are, with taps as channels or not and
-        with neighbours together or not.
+        """The best with more layers in rows while an input comes in, where others are, with taps as channels,
+        neighbours together and weights beside maps or not.
         """
         best = self.best
         if best.cuts or not self.is_worth_more() or not self.applies.overlaps(best):
             return
         unfolds = dict.fromkeys((best.unfold, any(room.unfold for room in self.found)))
         bands = dict.fromkeys((best.band, any(room.band for room in self.found)))
-        rooms = (best._replace(overlap=True, unfold=unfold, band=band) for unfold, band in product(unfolds, bands))
-        self.take_each(rooms)
+        places = dict.fromkeys((best, best._replace(spread=False, last_first=False)))
+        ways = product(places, unfolds, bands)
+        self.take_each(room._replace(overlap=True, unfold=unfold, band=band) for room, unfold, band in ways)
 
     def _of_span(self, room: Room, length: int) -> float:
         """Cycles with at most so many layers sample by sample; infinite where there is no room or time for it."""
