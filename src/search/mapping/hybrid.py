@@ -1,13 +1,13 @@
 """Timeloop's hybrid mapper (A. Parashar et al., ISPASS 2019): random factors; orders and bypasses in turn."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
 import numpy as np
 
 from ...costs.hierarchy import Architecture, MappingBatch, Problem
-from .draw import BATCH, Sampler, joined
+from .draw import Sampler
 from .pricing import Bools, Floats, Ints, Pricer
 from .random import Priced, best_drawn
 from .values import Mapped, Request
@@ -31,23 +31,10 @@ def solve(
     bypasses = sampler.bypasses()
 
     def around(drawn: MappingBatch, values: Floats) -> Iterator[Priced]:
-        fitting = np.flatnonzero(np.isfinite(values)).tolist()
-        for batch in _together(walk(drawn, row, bypasses, sweep) for row in fitting):
-            yield batch, pricer.values(batch)
+        for row in np.flatnonzero(np.isfinite(values)).tolist():
+            yield (batch := walk(drawn, row, bypasses, sweep)), pricer.values(batch)
 
     return best_drawn(pricer, sampler, around, victory, timeout, "hybrid")
-
-
-def _together(walks: Iterable[MappingBatch]) -> Iterator[MappingBatch]:
-    """Walks in batches of about `BATCH` mappings."""
-    waiting: list[MappingBatch] = []
-    for found in walks:
-        waiting.append(found)
-        if sum(map(len, waiting)) >= BATCH:
-            yield joined(waiting)
-            waiting = []
-    if waiting:
-        yield joined(waiting)
 
 
 def walk(batch: MappingBatch, row: int, bypasses: Bools, sweep: int) -> MappingBatch:

@@ -10,7 +10,7 @@ those of the released code: factors deep inside move less data, and traffic coun
 multicasts and weights a little differently.  The paper has none of these constants.
 """
 
-from .objective import Weights
+from .formulation import Weights
 from .solve import place, solve
 
 __all__ = ["Weights", "place", "solve"]

@@ -12,8 +12,7 @@ from ....costs.places import nothing_fits
 from ..pricing import Pricer
 from ..room import Room
 from ..values import Mapped, Request
-from .formulation import COLUMNS, ROWS, TEMPORAL, Factor, Formulation, Shares
-from .objective import Weights, combined, objectives
+from .formulation import COLUMNS, ROWS, TEMPORAL, Factor, Formulation, Shares, Weights, objectives
 
 GAP = 1e-6
 """Relative gap within which the program's optimum is proven."""
@@ -58,7 +57,8 @@ def place(
     room = Room(arch, problem, request.model, request.space)
     form = Formulation(arch, problem, room, request.space, shares or {})
     parts = objectives(form)
-    solution = form.program.minimise(combined(parts, weights), request.time_limit_s, gap)
+    wanted = parts.compute * weights.compute + parts.traffic * weights.traffic - parts.utilisation * weights.utilisation
+    solution = form.program.minimise(wanted, request.time_limit_s, gap)
     if solution is None:
         raise nothing_fits(arch, problem, "cosa")
     mapping, repaired = repair(arch, problem, room, _mapping(form, solution))

@@ -12,9 +12,8 @@ from ....interruption import stop_unless, stoppable
 from ..pricing import Floats, Ints, Pricer
 from ..room import Room
 from ..values import Mapped, Request
-from .choices import Chooser
+from .choices import Choices, Chooser, Stage, Step, extended, stages_of, tile_of, undecided
 from .orders import orders_of, reuse_of
-from .stages import Choices, Stage, Step, extended, stages_of, tile_of, undecided
 
 CHUNK = 1024
 """Choices between two looks at the time limit."""

@@ -18,8 +18,7 @@ from ...values import OBJECTIVES, Mapped, Request
 from ..bounds.estimates import Estimates
 from ..bounds.hops import Hops, Placement, placements
 from ..bounds.nodes import Task, latencies_of
-from ..dominance.symmetries import Kept, Places, Spread, symmetries
-from ..space.families import families_of, last_kept
+from ..dominance.symmetries import Kept, Places, Spread, families_of, last_kept, symmetries
 from ..space.model import TRIFLE, model_of
 from ..space.spreads import Factors, Layout, chain_arrays, hold_choices, placed
 from ..space.ways import Ways

@@ -23,9 +23,8 @@ MAX_POINTS = 1 << 62
 """Largest problem whose sets fit into machine words, and counts too."""
 
 PERFECT_SHARE, PLAIN_SHARE, NARROW_SHARE = 0.65, 0.3, 0.75
-"""Parts of a time limit: for perfect factors before others, with and without sliding windows, unless these are proven
-sooner; until a search goes for good mappings rather than for a proof.  Without windows imperfect factors are proven
-sooner, and rarely because of a better start."""
+"""Parts of a time limit at most: for perfect factors before others, with sliding windows and without them, when others
+are proven sooner; until a search goes for good mappings rather than for a proof."""
 
 
 @dataclass(frozen=True)
@@ -38,25 +37,20 @@ class Help:
 
 
 HELP = Help(0.1, 0.06, 1.01), Help(0.4, 0.06, 1.05)
-"""On most machines a search's own dives are as good, but on some (many memories, `eyeriss_like`) they end well above
-the optimum, and then few skeletons are out of question.  Where best and bound are close help finds nothing, so it is
-short.  Without any, the dives may have found nothing at all when the time is over.  Imperfect factors begin where
-perfect ones ended, and get the first help alone, as most of them are proven soon or not at all."""
+"""On some machines (many memories, `eyeriss_like`) a search's own dives end well above the optimum, or find nothing at
+all; where best and bound are close help finds nothing, so it is short.  Imperfect factors begin where perfect ones
+ended, and get the first help alone, as most of them are proven soon or not at all."""
 
 FAR, FAR_HELP = 1.1, (Help(0.05, 0.35, 1.01),)
-"""Where the perfect search ends this far above its bound, a proof over imperfect factors is out of reach: more help, at
-once."""
+"""Where the perfect search ends this far above its bound, imperfect factors are not proven: more help, at once."""
 
 LATE_HELP = Help(0.4, 0.35, FAR)
 """As much, later, where it was the imperfect search that did not come near its bound."""
 
-OPEN = 1.03
-"""Where a search with imperfect factors, or in Timeloop's model, is this far above its bound when it goes for good
-mappings, and its bound does not rise to it soon, help takes the time that is left: a proof is out of reach then, and
-`refine` finds more than wide walks do.  Share chosen, not fitted."""
-
-NEAR = 1.01
-"""How far from its bound a search goes on for a proof to the end with perfect factors; others, as near as `OPEN`."""
+OPEN, NEAR = 1.03, 1.01
+"""How far from its bound a search goes on for a proof to the end, with imperfect factors or in Timeloop's model, and
+with perfect ones.  Where the former is farther when it goes for good mappings, and its bound does not rise to it soon,
+help takes the time that is left: `refine` finds more than wide walks do.  Shares chosen, not fitted."""
 
 HELP_NODES = 200_000
 """Nodes after which a search without a time limit gets help."""

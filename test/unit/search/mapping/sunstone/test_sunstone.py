@@ -15,9 +15,8 @@ from tilewright.costs.timeloop import evaluate, price_batch
 from tilewright.errors import InfeasibleError
 from tilewright.search.mapping.room import Room
 from tilewright.search.mapping.sunstone import orders_of, reuse_of, solve
-from tilewright.search.mapping.sunstone.choices import maximal, maximal_with_fill
-from tilewright.search.mapping.sunstone.stages import stages_of
-from tilewright.search.mapping.sunstone.unroll import allowed_dims, spreads
+from tilewright.search.mapping.sunstone.choices import maximal, maximal_with_fill, stages_of
+from tilewright.search.mapping.sunstone.orders import allowed_dims, spreads
 from tilewright.search.mapping.values import Objective, Request, Space
 from tilewright.zoo.mapping_layers import layer
 

@@ -11,8 +11,8 @@ import pytest
 
 from tilewright.costs.bounds import bounds_of
 from tilewright.costs.hierarchy import Architecture, Level, Problem, Tensor
+from tilewright.search.mapping.exact.dominance.symmetries import Family
 from tilewright.search.mapping.exact.space import narrowing
-from tilewright.search.mapping.exact.space.families import Family
 from tilewright.search.mapping.exact.space.model import Model
 from tilewright.search.mapping.exact.tree.search import Search
 from tilewright.search.mapping.values import OBJECTIVES, Factors, Request, Space
