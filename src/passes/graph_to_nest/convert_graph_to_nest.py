@@ -20,7 +20,7 @@ from ..functions import functions_of
 from ..graph.graph_fuse import EPILOGUE, find_clusters, is_constant
 from ..graph.samples import samples_of
 from . import contraction, movement, window
-from .addends import begin_with_addends
+from .addends import PIXEL_AXES, begin_with_addends
 from .builder import GroupBuilder, Term
 from .diagonals import diagonals, read_as_vector
 from .elementwise import ELEMENTWISE, Frame
@@ -71,7 +71,8 @@ class ConvertGraphToNestPass(ModulePass):
     With `in_place`, for maps that stay on chip (`nest-schedule`), layers that stand by themselves become one group with
     what follows them element by element, what is joined along channels is read where it lies (`nest.join`), others are
     joined right before their first reader, and weights and inputs that several products read are copied to a map, with
-    `by_sample` inputs of which one sample has room.
+    `by_sample` inputs of which one sample has room.  Sums of products in f32 begin with what is added to maps of
+    pixels, with `by_sample` to any (`begin_with_addends`).
     """
 
     name = "convert-graph-to-nest"
@@ -106,7 +107,7 @@ class _Conversion:
         weights: set[str],
     ) -> None:
         self.block = function.body.block
-        self.in_place = options.in_place
+        self.in_place, self.by_sample = options.in_place, options.by_sample
         self.done: dict[Operation, None] = {}  # in order
         self.marks: dict[str, Attribute] = {}
         self.fused = 0
@@ -344,7 +345,7 @@ class _Conversion:
         op = current.builder.finish([current.terms[v].value for v in kept], label)
         op.attributes |= self.marks
         if self.in_place:
-            begin_with_addends(op)
+            begin_with_addends(op, 0 if self.by_sample else PIXEL_AXES)
         if self.machine is not None:
             read_narrow(op, self.machine)
         self.layers = current.layers

@@ -75,6 +75,16 @@ def test_sums(before: str, after: str, kept: list[str], overwritten: list[str]) 
     np.testing.assert_array_equal(run(), expected)
 
 
+@pytest.mark.parametrize(("least_axes", "kept"), [(4, ["mac", "add"]), (2, ["add", "mac"])])
+def test_fewer_axes_than_asked_for(least_axes: int, kept: list[str]) -> None:
+    module = Parser(
+        make_context(), GROUP.replace("BEFORE", "").replace("INTO", "").replace("AFTER", ADD)
+    ).parse_module()
+    (group,) = (op for op in module.walk() if isinstance(op, nest.GroupOp))
+    begin_with_addends(group, least_axes)
+    assert [kernel.sym_name.data for kernel in group.kernels] == kept
+
+
 def test_an_input_whose_bytes_another_input_has_is_not_overwritten() -> None:
     text = GROUP.replace("BEFORE", "").replace("INTO", "").replace("AFTER", TWICE)
     text = (
