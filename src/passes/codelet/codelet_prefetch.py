@@ -61,6 +61,9 @@ def place_ahead(lives: Lives, memories: Sequence[Memory], slack: Slack) -> Ahead
         maps, coming = [op for op in tensors if op not in loaded], [op for op in tensors if op in loaded]
         placed = place_tensors(lives, memory, {}, Way([slack] * len(lives.moments)), maps)
         if placed.placement.missing_bytes:
+            tight = [slack._replace(is_tight=True)] * len(lives.moments)
+            placed = place_tensors(lives, memory, {}, Way(tight), maps)
+        if placed.placement.missing_bytes:
             return None
         spaces[memory.name] = _space(memory, placed, coming)
     return _ahead(lives, spaces, late=False)

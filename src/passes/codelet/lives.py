@@ -111,6 +111,17 @@ class Lives:
         return found
 
     @remembered
+    def stored(self) -> frozenset[TensorOp]:
+        """Tensors on chip that some codelet stores off chip."""
+        found: set[TensorOp] = set()
+        for codelet in (codelet for op in self.moments for codelet in codelets_of(op)):
+            inside: dict[SSAValue, SSAValue] = dict(zip(codelet.body.block.args, codelet.tensors, strict=True))
+            for op in codelet.walk():
+                if isinstance(op, TransferOp) and surrogate(op.destination).memory in self.machine.offchip:
+                    found |= {self.tensors.roots[inside[op.source]]} if op.source in inside else set()
+        return frozenset(found)
+
+    @remembered
     def scratch(self, memory: Memory, turns: int) -> list[Scratch]:
         """The locals of each operation; those of its codelets take `turns` in so many sets of bytes."""
         found: list[Scratch] = []

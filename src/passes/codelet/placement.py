@@ -40,13 +40,23 @@ class Slack(NamedTuple):
     """Operations for which bytes stay unused around a life, so that who takes them next need not wait.
 
     `after` the life of a tensor, `locals_before` and `locals_after` that of locals; those of the codelets of one
-    operation take `turns` in so many sets of bytes.
+    operation take `turns` in so many sets of bytes.  What is stored off chip waits for loads, which leave `STORED`
+    operations to it at least, but where `is_tight`.
     """
 
     after: int
     locals_before: int
     locals_after: int
     turns: int
+    is_tight: bool = False
+
+    def after_stored(self) -> int:
+        """Operations for which bytes of what is stored stay unused."""
+        return self.after if self.is_tight else max(STORED, self.after)
+
+
+STORED = 4
+"""Operations for which bytes of what is stored off chip stay unused, as its last store may come late."""
 
 
 APART = 1 << 30
@@ -57,15 +67,16 @@ SLACKS = (
     Slack(3, 1, 0, APART),
     Slack(1, 1, 0, APART),
     Slack(0, 1, 0, APART),
-    Slack(0, 1, 0, 1),
-    Slack(0, 0, 0, 1),
+    Slack(0, 1, 0, APART, is_tight=True),
+    Slack(0, 1, 0, 1, is_tight=True),
+    Slack(0, 0, 0, 1, is_tight=True),
 )
 """As they are tried: the first for which there is room."""
 
-OWN_SLACKS = [Slack(0, before, 0, turns) for before, turns in product((1, 0), (APART, 4, 3, 2))] + [*SLACKS[-2:]]
+OWN_SLACKS = [Slack(0, before, 0, turns, True) for before, turns in product((1, 0), (APART, 4, 3, 2))] + [*SLACKS[-2:]]
 """Slacks of operations that have their own each, as they are tried."""
 
-MOST_SLACK, NO_SLACK = SLACKS[0], SLACKS[3]
+MOST_SLACK, NO_SLACK, TIGHT = SLACKS[0], SLACKS[3], SLACKS[4]
 
 FILLED = 1.0, 0.95, 0.9, 0.85
 """Parts of a memory up to which lives are `lasting`, as they are tried where `MOST_SLACK` has no room."""
@@ -116,10 +127,10 @@ def place(
 def _ways(lives: Lives, memory: Memory, early: Mapping[TensorOp, int], late: bool) -> Iterator[Way]:
     """As they are tried."""
     alike = {slack: [slack] * len(lives.moments) for slack in SLACKS}
-    limits, apart = [int(memory.capacity_bytes * share) for share in FITTED], SLACKS.index(NO_SLACK) + 1
+    limits, apart = [int(memory.capacity_bytes * share) for share in FITTED], SLACKS.index(TIGHT) + 1
     if not late:
         yield Way(alike[MOST_SLACK])
-    yield from (Way(alike[NO_SLACK], limit, late) for limit in limits[: len(FILLED)])
+    yield from (Way(alike[slack], limit, late) for slack, limit in product((NO_SLACK, TIGHT), limits[: len(FILLED)]))
     yield from (Way(alike[slack], late=late) for slack in SLACKS[1:apart])
     yield from (Way(slacks, late=True) for slacks in _slacks_that_fit(lives, memory, early, limits))
     yield from (Way(alike[slack], late=late) for slack in SLACKS[apart:])
@@ -167,7 +178,8 @@ def place_tensors(
     slacks = way.slacks
     kinds = {turns: lives.scratch(memory, turns) for turns in {own.turns for own in slacks}}
     scratch = [kinds[own.turns][moment] for moment, own in enumerate(slacks)]
-    ranges = [life_of(lives, op, early, slacks[0].after) for op in tensors]
+    slack, stored = slacks[0], lives.stored()
+    ranges = [life_of(lives, op, early, slack.after_stored() if op in stored else slack.after) for op in tensors]
     inside = [(moment, item) for moment, item in enumerate(scratch) if item.size_bytes]
     ranges += [
         LiveRange(max(0, at - slacks[at].locals_before), at + 1 + slacks[at].locals_after, item.size_bytes)
