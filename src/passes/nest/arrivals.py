@@ -16,7 +16,7 @@ from ...costs.mapping.tree import Hold, Leaf, Loop, Node
 from ...dialects import nest
 from ...dialects.types import bytes_of, shape_of
 from ...machine import Machine
-from ..nest_to_codelet.fused_marks import RELOADED
+from ..nest_to_codelet.fused_marks import BY_SAMPLE, RELOADED
 from .trees import group_of
 
 if TYPE_CHECKING:
@@ -109,10 +109,11 @@ class Arrivals:
         return way
 
     def moved_maps(self, group: FusedGroup) -> MovedMaps:
-        """Of a layer that is to be chosen next."""
+        """Of a layer that is to be chosen next; of one sample where its samples are made apart."""
         loaded = {value for value in group.outside if isinstance(value, BlockArgument)} - self.known
         stored = [layer.result for layer in group.layers if _is_returned(layer.result)]
-        return MovedMaps(self._dram_cycles(loaded), self._dram_cycles(stored))
+        times = group.samples if BY_SAMPLE in group.layers[0].op.attributes else 1
+        return MovedMaps(self._dram_cycles(loaded) / times, self._dram_cycles(stored) / times)
 
     def _dram_cycles(self, values: Iterable[SSAValue]) -> float:
         return sum(bytes_of(value) for value in values) / self.bytes_per_cycle

@@ -190,3 +190,18 @@ def test_what_dram_feeds_is_made_in_small_pieces() -> None:
     parse_passes("load-target{target=cloud128}," + passes).apply(make_context(), module)
     first = next(op for op in module.walk() if isinstance(op, nest.GroupOp))
     assert outermost_cut(first) == ("h", 224 // 16)
+
+
+@pytest.mark.parametrize(("cuts", "samples"), [("", 4), ("{cuts=0,2}", 1)])
+def test_of_samples_that_are_made_apart_the_maps_of_one_are_waited_for(cuts: str, samples: int) -> None:
+    text = FED.replace("tensor<1x3x", "tensor<4x3x").replace("tensor<1x24x", "tensor<4x24x")
+    module = Parser(make_context(), text).parse_module()
+    passes = f"graph-normalize,convert-graph-to-nest{{in_place=true}},nest-schedule{cuts}"
+    parse_passes("load-target{target=cloud128}," + passes).apply(make_context(), module)
+    pricer = pricer_of(load_target("cloud128"))
+    function = next(op for op in module.ops if isinstance(op, FuncOp))
+    first, *_, last = marked_groups(function.body.block, pricer.machine, pricer).values()
+    arrivals = Arrivals(pricer.machine)
+    per_cycle = arrivals.bytes_per_cycle
+    assert arrivals.moved_maps(first).loaded == samples * 4 * 3 * 224 * 224 / per_cycle
+    assert arrivals.moved_maps(last).stored == samples * 4 * 24 * 112 * 112 / per_cycle
