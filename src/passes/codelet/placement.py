@@ -178,7 +178,7 @@ def place_tensors(
     slacks = way.slacks
     kinds = {turns: lives.scratch(memory, turns) for turns in {own.turns for own in slacks}}
     scratch = [kinds[own.turns][moment] for moment, own in enumerate(slacks)]
-    slack, stored = slacks[0], lives.stored()
+    slack, stored = slacks[0] if slacks else NO_SLACK, lives.stored()
     ranges = [life_of(lives, op, early, slack.after_stored() if op in stored else slack.after) for op in tensors]
     inside = [(moment, item) for moment, item in enumerate(scratch) if item.size_bytes]
     ranges += [
@@ -195,7 +195,7 @@ def place_tensors(
     own = [item for _, item in inside]
     missing = max(found.missing_bytes, found.need_bytes - memory.capacity_bytes, 0)
     placement = placement_at(tensors, own, where, missing)
-    return Placed(placement, ranges, where, own, slacks[0].after if slacks else 0)
+    return Placed(placement, ranges, where, own, slack.after)
 
 
 def placement_at(

@@ -140,7 +140,7 @@ def test_packed_weights_are_named(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("O[i] = tanh(A[i]); i=3", "functions of integers"), ("operator:softmax", "quantise the model")],
+    [("O[i] = tanh(A[i]); i=3", "functions of integers"), ("operator:softmax", "as QDQ nodes around it")],
 )
 def test_refusals(text: str, expected: str, tmp_path: Path):
     with pytest.raises(TilewrightError, match=expected):
