@@ -77,6 +77,7 @@ CONSTANTS = (
     Constant("passes.nest_to_codelet.fused_tiles", "NEARLY", (1.0, 1.25)),
     Constant("passes.nest_to_codelet.fused_tiles", "ROWS_SCRATCH_SHARE", (32, 128)),
     Constant("passes.nest_to_codelet.fused_tiles", "SCRATCH_SHARE", (16, 64)),
+    Constant("passes.codelet.placement", "STORE_SLACK", (0, 2, 8)),
     Constant("passes.codelet.placement", "FITTED", ((1.0, 0.9), (1.0, 0.97, 0.95, 0.92, 0.9, 0.85, 0.8, 0.75, 0.7))),
     Constant("passes.codelet_to_queues.emit", "PART_CYCLES", (4, 64)),
     Constant("passes.codelet_to_queues.order", "MOST_ROUNDS", (3, 12)),

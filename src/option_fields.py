@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import asdict, fields
 from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
@@ -35,6 +35,11 @@ def check_fields(options: DataclassInstance, **least: float) -> None:
             raise TilewrightError("type", subject, expected, found, "give one of those")
         if name in least and value is not None and not value >= least[name]:
             raise TilewrightError("usage", subject, f"at least {least[name]}", str(value), "give such a number")
+
+
+def answer_fields(options: DataclassInstance) -> dict[str, Any]:
+    """What an answer depends on, as plain data: not where IR is written, nor how many processes work."""
+    return {name: value for name, value in asdict(options).items() if name not in ("dump", "jobs")}
 
 
 @cache

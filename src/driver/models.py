@@ -27,6 +27,7 @@ from ..frontends.input_shapes import InputShapes
 from ..frontends.mlir_text import check_order, check_strings, compact_literals, shown
 from ..machine import Machine
 from ..machine.rules import check_machine
+from ..option_fields import answer_fields
 from ..passes.functions import functions_of
 from ..passes.load_target import place_machine
 from ..resources import Resources, attach, resources_of
@@ -198,7 +199,7 @@ def _origin(model: Model, shapes: InputShapes | None, options: CompileOptions) -
     """What a model was compiled from, as plain data: nothing for one that has no name."""
     if not isinstance(model, str | Path):
         return {}
-    return {"model": str(model), "shapes": asdict(shapes or InputShapes()), "options": options.lasting}
+    return {"model": str(model), "shapes": asdict(shapes or InputShapes()), "options": answer_fields(options)}
 
 
 def _name_of(model: Model) -> str:

@@ -1,10 +1,10 @@
 """The ways from the graph to a program, one for each control model."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from xdsl.passes import ModulePass, PassPipeline
@@ -88,11 +88,6 @@ class CompileOptions:
         if self.schedule and self.partition not in (AUTO, SCHEDULE):
             found = f"{self.partition or 'layer by layer'!r} and {self.schedule!r}"
             raise TilewrightError("usage", "partition", "one way to choose groups", found)
-
-    @property
-    def lasting(self) -> dict[str, Any]:
-        """What the program depends on, as plain data."""
-        return {name: value for name, value in asdict(self).items() if name not in ("dump", "jobs")}
 
     @property
     def near(self) -> float:

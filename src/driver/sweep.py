@@ -28,10 +28,10 @@ from ..files import hash_of
 from ..frontends.acg import print_target
 from ..interruption import requested, stoppable
 from ..machine.changes import Value
+from ..option_fields import answer_fields
 from ..search.processes import in_processes
 from .cost_terms import version_of
 from .models import Progress
-from .pipelines import CompileOptions
 from .points import Point, evaluate, no_layers
 from .sweep_spec import FIGURES, Row, Study
 
@@ -100,7 +100,7 @@ def key_of(point: Point) -> str:
     path = Path(point.model)
     model = hash_of(path) if path.suffix and path.is_file() else point.model
     costs = {name: version_of(name) for name in point.costs}
-    options = point.options.lasting if isinstance(point.options, CompileOptions) else asdict(point.options)
+    options = answer_fields(point.options)
     whole = [model, print_target(point.machine), asdict(point.shapes), options, _version(), costs]
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 

@@ -115,10 +115,10 @@ class Lives:
         """Tensors on chip that some codelet stores off chip."""
         found: set[TensorOp] = set()
         for codelet in (codelet for op in self.moments for codelet in codelets_of(op)):
-            inside: dict[SSAValue, SSAValue] = dict(zip(codelet.body.block.args, codelet.tensors, strict=True))
-            for op in codelet.walk():
-                if isinstance(op, TransferOp) and surrogate(op.destination).memory in self.machine.offchip:
-                    found |= {self.tensors.roots[inside[op.source]]} if op.source in inside else set()
+            stores = (op for op in codelet.walk() if isinstance(op, TransferOp))
+            sources = {op.source for op in stores if surrogate(op.destination).memory in self.machine.offchip}
+            values = zip(codelet.body.block.args, codelet.tensors, strict=True)
+            found |= {self.tensors.roots[value] for inside, value in values if inside in sources}
         return frozenset(found)
 
     @remembered

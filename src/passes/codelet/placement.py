@@ -36,12 +36,16 @@ class Placement:
             local.addresses = DenseArrayBase.from_list(i64, slots)
 
 
+STORE_SLACK = 4
+"""Operations for which bytes of a tensor that is stored off chip stay unused: its stores may wait for loads."""
+
+
 class Slack(NamedTuple):
     """Operations for which bytes stay unused around a life, so that who takes them next need not wait.
 
     `after` the life of a tensor, `locals_before` and `locals_after` that of locals; those of the codelets of one
-    operation take `turns` in so many sets of bytes.  What is stored off chip waits for loads, which leave `STORED`
-    operations to it at least, but where `is_tight`.
+    operation take `turns` in so many sets of bytes.  Unless it `is_tight`, a tensor that is stored off
+    chip has `STORE_SLACK` operations at least.
     """
 
     after: int
@@ -51,12 +55,8 @@ class Slack(NamedTuple):
     is_tight: bool = False
 
     def after_stored(self) -> int:
-        """Operations for which bytes of what is stored stay unused."""
-        return self.after if self.is_tight else max(STORED, self.after)
-
-
-STORED = 4
-"""Operations for which bytes of what is stored off chip stay unused, as its last store may come late."""
+        """Operations for which bytes of a tensor that is stored off chip stay unused."""
+        return self.after if self.is_tight else max(STORE_SLACK, self.after)
 
 
 APART = 1 << 30

@@ -28,9 +28,8 @@ def begin_with_addends(group: nest.GroupOp, least_axes: int = PIXEL_AXES) -> Non
         %1 = nest.kernel @mac "Y[0, k, p, q] += X[0, c, p, q] * W[k, c]" (X = %X, W = %W) into %0
 
     The result may then lie in the place of the input, although it has the bytes of the sums of products, and the bias
-    takes no kernel of its own.  Numbers are added in another order.  Samples that run one after another have so more
-    room for weights: with all axes four of a block of BERT in f32 take 1.5 % fewer cycles on `edge16`, but one 2.9 %
-    more.
+    takes no kernel of its own.  Numbers are added in another order.  Of samples that run one after another
+    any map may be begun with, which leaves more room for weights; with all at once a block of BERT takes longer.
     """
     for kernel in group.kernels:
         added = _added(kernel, least_axes)
